@@ -1,0 +1,1 @@
+"""Routing: which family runs a problem, and why."""
