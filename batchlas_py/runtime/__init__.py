@@ -1,0 +1,1 @@
+"""Compiler, kernel cache, launches, memory and the emulator."""
