@@ -1,0 +1,158 @@
+"""From a Numba-CUDA kernel to a cubin for any architecture, on any machine, without a GPU.
+
+Numba lowers the kernel to PTX for the oldest architecture the package supports; nvJitLink assembles
+that PTX for the target and reports what the code needs. All knowledge of numba-cuda's internals that
+is not in ``kernels.device`` is here.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from importlib import metadata
+from typing import TYPE_CHECKING, Any, Final
+
+from ..errors import BackendUnavailable
+
+if TYPE_CHECKING:
+    from .registry import KernelSource
+
+__all__ = ["BASELINE", "Compiled", "Resources", "assemble", "compile_kernel", "lower", "toolchain"]
+
+BASELINE: Final = (8, 0)
+TOOLS: Final = ("numba", "numba-cuda", "llvmlite", "nvidia-nvvm", "nvidia-cuda-nvcc", "nvidia-nvjitlink")
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What the assembler says of a kernel, per thread; shared memory per block, in bytes."""
+
+    registers: int
+    stack_frame: int
+    spill_stores: int
+    spill_loads: int
+    shared: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """Machine code of one kernel and how it came to be."""
+
+    cubin: bytes
+    entry: str
+    resources: Resources
+    seconds: float
+
+    def facts(self) -> dict[str, Any]:
+        """Everything but the code."""
+        return {"entry": self.entry, "resources": asdict(self.resources), "seconds": self.seconds}
+
+
+@functools.cache
+def toolchain() -> tuple[tuple[str, str], ...]:
+    """Installed versions of the tools that shape a cubin."""
+    found = {}
+    for tool in TOOLS:
+        try:
+            found[tool] = metadata.version(tool)
+        except metadata.PackageNotFoundError:
+            continue
+    return tuple(found.items())
+
+
+def compile_kernel(source: KernelSource, arch: str) -> Compiled:
+    """Compile one specialisation for ``arch`` (``"sm_90"``).
+
+    Raises
+    ------
+    BackendUnavailable
+        The compiler (numba-cuda, NVVM, nvJitLink) is not installed.
+    """
+    start = time.perf_counter()
+    code = assemble(lower(source), arch)
+    return replace(code, seconds=time.perf_counter() - start)
+
+
+@contextmanager
+def _fixed_capability(capability: tuple[int, int]) -> Iterator[None]:
+    """Answer Numba's look-up of the current device, which nested device functions make."""
+    from numba.cuda import dispatcher
+
+    class FixedDevice:
+        compute_capability = capability
+
+    original = dispatcher.get_current_device
+    dispatcher.get_current_device = lambda: FixedDevice
+    try:
+        yield
+    finally:
+        dispatcher.get_current_device = original
+
+
+def lower(source: KernelSource) -> str:
+    """PTX of one specialisation, for `BASELINE` and so for every newer architecture."""
+    try:
+        from numba import cuda, types
+    except Exception as error:
+        raise BackendUnavailable(f"numba-cuda cannot be imported: {error}") from error
+    with _fixed_capability(BASELINE):
+        ptx, _ = cuda.compile(
+            source.function(),
+            types.void(*source.signature()),
+            cc=BASELINE,
+            device=False,
+            abi="numba",
+            output="ptx",
+            launch_bounds=source.launch_bounds,
+        )
+    return ptx if isinstance(ptx, str) else ptx.decode()
+
+
+def assemble(ptx: str, arch: str) -> Compiled:
+    """Machine code of one kernel for ``arch``, with what it needs."""
+    start = time.perf_counter()
+    cubin, log = _link(ptx, arch)
+    found = re.search(r"\.entry\s+([^\s(]+)\(", ptx)
+    if found is None:
+        raise BackendUnavailable(f"the compiler produced no kernel entry: {ptx[:200]!r}")
+    return Compiled(cubin, found[1], _resources(log), time.perf_counter() - start)
+
+
+def _link(ptx: str, arch: str) -> tuple[bytes, str]:
+    try:
+        from cuda.bindings import nvjitlink
+    except ImportError as error:
+        raise BackendUnavailable(f"nvJitLink cannot be imported: {error}") from error
+    options = [f"-arch={arch}", "-O3", "-verbose"]
+    handle = nvjitlink.create(len(options), options)
+    try:
+        code = ptx.encode()
+        nvjitlink.add_data(handle, nvjitlink.InputType.PTX, code, len(code), "kernel")
+        nvjitlink.complete(handle)
+        cubin = bytearray(nvjitlink.get_linked_cubin_size(handle))
+        nvjitlink.get_linked_cubin(handle, cubin)
+        log = bytearray(nvjitlink.get_info_log_size(handle))
+        nvjitlink.get_info_log(handle, log)
+    finally:
+        nvjitlink.destroy(handle)
+    return bytes(cubin), log.decode(errors="replace")
+
+
+def _resources(log: str) -> Resources:
+    def number(pattern: str, *, required: bool = True) -> int:
+        found = re.search(pattern, log)
+        if found is None and required:
+            raise BackendUnavailable(f"the assembler's report lacks {pattern!r}: {log!r}")
+        return int(found[1]) if found else 0
+
+    return Resources(
+        registers=number(r"Used (\d+) registers"),
+        stack_frame=number(r"(\d+) bytes stack frame"),
+        spill_stores=number(r"(\d+) bytes spill stores"),
+        spill_loads=number(r"(\d+) bytes spill loads"),
+        shared=number(r"(\d+) bytes smem", required=False),
+    )
