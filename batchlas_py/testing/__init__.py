@@ -1,0 +1,1 @@
+"""What tests and benchmarks judge results by: an oracle, LAPACK's test ratios, LAPACK's test matrices."""

@@ -1,0 +1,1 @@
+"""Libraries of others: cuBLAS through nvmath-python, LAPACK through SciPy."""

@@ -1,0 +1,91 @@
+"""cuBLAS's batched LU through nvmath-python: column-major matrices by arrays of pointers."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from typing import Any, Final
+
+import numpy as np
+
+from ..errors import BackendUnavailable
+from ..runtime.device import core_device
+
+__all__ = ["getrf_batched", "getri_batched", "getrs_batched", "version"]
+
+LETTER: Final = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
+OPERATION: Final = {"N": 0, "T": 1, "C": 2}
+
+_local = threading.local()
+
+
+@functools.cache
+def _bindings() -> Any:
+    try:
+        from nvmath.bindings import cublas
+    except Exception as error:
+        raise BackendUnavailable(f"cuBLAS cannot be used: {error}") from error
+    return cublas
+
+
+def version(ordinal: int) -> str:
+    """Version of the loaded cuBLAS, as ``major.minor.patch``."""
+    number = _bindings().get_version(_handle(ordinal, 0))
+    return f"{number // 10000}.{number % 10000 // 100}.{number % 100}"
+
+
+def _handle(ordinal: int, stream: int) -> int:
+    """The calling thread's handle on a device, set to ``stream``; handles are not thread-safe."""
+    handles: dict[int, tuple[int, int]] = _local.__dict__.setdefault("handles", {})
+    if ordinal not in handles:
+        core_device(ordinal)
+        handles[ordinal] = (_bindings().create(), -1)
+    handle, current = handles[ordinal]
+    if current != stream:
+        _bindings().set_stream(handle, stream)
+        handles[ordinal] = (handle, stream)
+    return handle
+
+
+def _function(dtype: str, name: str) -> Any:
+    return getattr(_bindings(), f"{LETTER[dtype]}{name}_batched")
+
+
+def getrf_batched(
+    dtype: str, ordinal: int, stream: int, n: int, a: int, lda: int, ipiv: int, info: int, batch: int
+) -> None:
+    """Factor in place; ``a`` is an array of pointers on the device, as in the calls below."""
+    _function(dtype, "getrf")(_handle(ordinal, stream), n, a, lda, ipiv, info, batch)
+
+
+def getrs_batched(
+    dtype: str,
+    ordinal: int,
+    stream: int,
+    trans: str,
+    shape: tuple[int, int],
+    a: tuple[int, int],
+    ipiv: int,
+    b: tuple[int, int],
+    batch: int,
+) -> None:
+    """Solve in place; ``shape`` is (n, nrhs), ``a`` and ``b`` are (pointers, leading dimension)."""
+    argument_error = np.zeros(1, np.int32)
+    _function(dtype, "getrs")(
+        _handle(ordinal, stream), OPERATION[trans], *shape, *a, ipiv, *b, argument_error.ctypes.data, batch
+    )
+
+
+def getri_batched(
+    dtype: str,
+    ordinal: int,
+    stream: int,
+    n: int,
+    a: tuple[int, int],
+    ipiv: int,
+    inverse: tuple[int, int],
+    info: int,
+    batch: int,
+) -> None:
+    """Invert out of place; ``a`` and ``inverse`` are (pointers, leading dimension)."""
+    _function(dtype, "getri")(_handle(ordinal, stream), n, *a, ipiv, *inverse, info, batch)
