@@ -1,0 +1,1 @@
+"""The edge of the package: arrays and streams of other libraries."""

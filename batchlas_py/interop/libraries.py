@@ -1,0 +1,109 @@
+"""Array libraries the package can take arrays from and give arrays to; none is a dependency."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentTypeError
+
+__all__ = ["Library", "library_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """What the package must know of an array library.
+
+    Attributes
+    ----------
+    name : str
+        Its import name.
+    empty : callable
+        ``(shape, dtype, like)``: an uninitialised C-order array beside ``like``.
+    stream : callable
+        ``(like)``: handle of the stream that the library would use for ``like``.
+    transposed : callable
+        ``(array)``: a view of the array with its last two dimensions swapped.
+    """
+
+    name: str
+    empty: Callable[[tuple[int, ...], str, Any], Any]
+    stream: Callable[[Any], int]
+    transposed: Callable[[Any], Any] = lambda array: array.swapaxes(-1, -2)
+
+
+def library_of(array: Any, argument: str) -> Library:
+    """The library of an array.
+
+    Raises
+    ------
+    ArgumentTypeError
+        The object belongs to none of the libraries.
+    """
+    name = type(array).__module__.partition(".")[0]
+    if name not in _LIBRARIES:
+        raise ArgumentTypeError(
+            f"{argument}: got {type(array).__module__}.{type(array).__name__}, accepted are arrays of "
+            f"{', '.join(_LIBRARIES)}"
+        )
+    return _library(name)
+
+
+@cache
+def _library(name: str) -> Library:
+    return _LIBRARIES[name]()
+
+
+def _numpy() -> Library:
+    return Library("numpy", lambda shape, dtype, like: np.empty(shape, dtype), lambda like: 0)
+
+
+def _cupy() -> Library:
+    cupy = import_module("cupy")
+
+    def empty(shape: tuple[int, ...], dtype: str, like: Any) -> Any:
+        return cupy.empty(shape, dtype)
+
+    return Library("cupy", empty, lambda like: int(cupy.cuda.get_current_stream().ptr))
+
+
+def _torch() -> Library:
+    torch = import_module("torch")
+
+    def empty(shape: tuple[int, ...], dtype: str, like: Any) -> Any:
+        return torch.empty(shape, dtype=getattr(torch, dtype), device=like.device)
+
+    return Library("torch", empty, lambda like: int(torch.cuda.current_stream(like.device).cuda_stream))
+
+
+def _numba() -> Library:
+    cuda = import_module("numba.cuda")
+
+    def empty(shape: tuple[int, ...], dtype: str, like: Any) -> Any:
+        return cuda.device_array(shape, dtype)
+
+    def transposed(array: Any) -> Any:
+        shape, strides = ((*each[:-2], each[-1], each[-2]) for each in (array.shape, array.strides))
+        return type(array)(shape, strides, array.dtype, gpu_data=array.gpu_data)
+
+    return Library("numba", empty, lambda like: int(cuda.default_stream().handle), transposed)
+
+
+def _own() -> Library:
+    from . import device_array
+
+    return Library("batchlas_py", lambda shape, dtype, like: device_array.empty(shape, dtype), lambda like: 0)
+
+
+_LIBRARIES: dict[str, Callable[[], Library]] = {
+    "numpy": _numpy,
+    "cupy": _cupy,
+    "torch": _torch,
+    "numba": _numba,
+    "batchlas_py": _own,
+}

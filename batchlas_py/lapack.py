@@ -1,0 +1,364 @@
+"""LAPACK-shaped calls over batches: named as in LAPACK, ``info`` returned and never raised.
+
+Matrices are ``(..., m, n)``, right-hand sides ``(..., n, nrhs)``; the leading dimensions are the batch.
+``ipiv`` is int32 and 1-based, ``info`` int32 per item. NumPy arrays run on the host (LAPACK through
+SciPy), device arrays of CuPy, PyTorch, Numba or this package on the GPU; results come back in the same
+library. On the GPU no call waits for the device: it is enqueued on ``stream``, by default the one that
+the arrays' library is using.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .errors import ArgumentError, ArgumentTypeError
+from .interop.edge import Edge, open_edge
+from .problem import Problem
+from .routing.run import run
+from .views import BatchView
+
+__all__ = ["GesvResult", "GetrfResult", "GetriResult", "gesv", "getrf", "getri", "getrs"]
+
+INT32 = ("int32",)
+TRANS = ("N", "T", "C")
+
+
+class GetrfResult(NamedTuple):
+    """Factors, interchanges and status of `getrf`."""
+
+    lu: Any
+    ipiv: Any
+    info: Any
+
+
+class GetriResult(NamedTuple):
+    """Inverse and status of `getri`."""
+
+    inv: Any
+    info: Any
+
+
+class GesvResult(NamedTuple):
+    """Solution, factors, interchanges and status of `gesv`."""
+
+    x: Any
+    lu: Any
+    ipiv: Any
+    info: Any
+
+
+def getrf(
+    a: Any,
+    *,
+    overwrite_a: bool = False,
+    out: tuple[Any, Any, Any] | None = None,
+    route: str | None = None,
+    stream: Any = None,
+    backend: str | None = None,
+) -> GetrfResult:
+    """LU factorization with partial pivoting, ``P A = L U``.
+
+    Parameters
+    ----------
+    a : array, shape (..., m, n)
+        Matrices. CUDA takes square ones, the host any.
+    overwrite_a : bool, optional
+        Write the factors over ``a``.
+    out : (lu, ipiv, info), optional
+        Arrays of the results' shapes and dtypes to write to.
+    route : str, optional
+        Pin a family: ``"tiny"``, ``"vendor"``; see `batchlas_py.explain`.
+    stream : optional
+        CUDA stream: a handle or an object with ``__cuda_stream__``.
+    backend : {"cuda", "host"}, optional
+        Where the call must run; arrays are never moved to make it so.
+
+    Returns
+    -------
+    lu : array, shape (..., m, n)
+        U on and above the diagonal, the unit lower L below; in ``a``'s memory order.
+    ipiv : int32 array, shape (..., min(m, n))
+        Row interchanged with row i, 1-based. The pivot has the largest ``|re| + |im|``, the lowest row
+        among equals.
+    info : int32 array, shape (...)
+        0, or the 1-based index of the first pivot that is exactly zero; the factorization goes on.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        An argument has a shape, layout, dtype or place that is not accepted.
+    PinError
+        The pinned route is unknown or cannot run the problem.
+    UnsupportedProblem
+        No family can.
+
+    Notes
+    -----
+    The same as LAPACK's ``?getrf`` up to rounding. A NaN or infinite item keeps pivots in range and
+    leaves its neighbours alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from batchlas_py import lapack
+    >>> lu, ipiv, info = lapack.getrf(np.array([[[0.0, 2.0], [4.0, 1.0]]]))
+    >>> lu[0], ipiv[0], int(info[0])
+    (array([[4., 1.],
+           [0., 2.]]), array([2, 2], dtype=int32), 0)
+    """
+    edge = open_edge({"a": a}, stream, backend)
+    va = edge.view("a")
+    lead, k = edge.batch_shape("a"), min(va.rows, va.cols)
+    lu, ipiv, info = _results(out, 3) or (
+        a if overwrite_a else edge.empty((*lead, va.rows, va.cols), va.dtype, like=va),
+        edge.empty((*lead, k), "int32"),
+        edge.empty(lead, "int32"),
+    )
+    operands = {"a": va, **_factors(edge, lead, va, lu, ipiv, info)}
+    problem = Problem("getrf", va.dtype, va.rows, va.cols, va.batch, layout=va.layout)
+    _dispatch(edge, problem, operands, route)
+    return GetrfResult(lu, ipiv, info)
+
+
+def getrs(
+    lu: Any,
+    ipiv: Any,
+    b: Any,
+    trans: str = "N",
+    *,
+    overwrite_b: bool = False,
+    out: Any = None,
+    route: str | None = None,
+    stream: Any = None,
+    backend: str | None = None,
+) -> Any:
+    """Solve ``op(A) X = B`` with the factors of `getrf`.
+
+    Parameters
+    ----------
+    lu, ipiv : array, shape (..., n, n) and (..., n)
+        As `getrf` returns them.
+    b : array, shape (..., n, nrhs)
+        Right-hand sides, with the same leading dimensions.
+    trans : {"N", "T", "C"}, optional
+        ``op(A)`` is A, its transpose, or its conjugate transpose.
+    overwrite_b : bool, optional
+        Write the solution over ``b``.
+    out : array, optional
+        Where to write the solution.
+    route, stream, backend : optional
+        As in `getrf`.
+
+    Returns
+    -------
+    array, shape (..., n, nrhs)
+        X. Where a pivot is zero it holds infinities and NaN, as in LAPACK.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, PinError, UnsupportedProblem
+        As in `getrf`.
+    """
+    edge = open_edge({"lu": lu, "ipiv": ipiv, "b": b}, stream, backend)
+    factors, sides = edge.view("lu"), edge.view("b")
+    _check_square("lu", factors)
+    _check_sides("lu", edge, factors, sides)
+    lead, pivots = edge.batch_shape("lu"), _pivots(edge, factors)
+    if trans not in TRANS:
+        raise ArgumentError(f"trans: got {trans!r}, accepted are {', '.join(TRANS)}")
+    x = out if out is not None else _target(edge, b, sides, overwrite_b)
+    solution = edge.result("x", x, lead, (sides.rows, sides.cols), (sides.dtype,))
+    operands = {"lu": factors, "ipiv": pivots, "b": sides, "x": solution}
+    problem = Problem(
+        "getrs", factors.dtype, factors.rows, factors.cols, factors.batch, sides.cols, trans=trans,
+        layout=factors.layout,
+    )  # fmt: skip
+    _dispatch(edge, problem, operands, route)
+    return x
+
+
+def getri(
+    lu: Any,
+    ipiv: Any,
+    *,
+    out: tuple[Any, Any] | None = None,
+    route: str | None = None,
+    stream: Any = None,
+    backend: str | None = None,
+) -> GetriResult:
+    """Inverse from the factors of `getrf`.
+
+    Parameters
+    ----------
+    lu, ipiv : array, shape (..., n, n) and (..., n)
+        As `getrf` returns them.
+    out : (inv, info), optional
+        Arrays of the results' shapes and dtypes to write to; ``inv`` is not ``lu``.
+    route, stream, backend : optional
+        As in `getrf`.
+
+    Returns
+    -------
+    inv : array, shape (..., n, n)
+        The inverse; NaN for an item with a zero pivot.
+    info : int32 array, shape (...)
+        As in `getrf`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, PinError, UnsupportedProblem
+        As in `getrf`.
+    """
+    edge = open_edge({"lu": lu, "ipiv": ipiv}, stream, backend)
+    factors = edge.view("lu")
+    _check_square("lu", factors)
+    lead, n, pivots = edge.batch_shape("lu"), factors.rows, _pivots(edge, factors)
+    inv, info = _results(out, 2) or (
+        edge.empty((*lead, n, n), factors.dtype, like=factors),
+        edge.empty(lead, "int32"),
+    )
+    inverse = edge.result("inv", inv, lead, (n, n), (factors.dtype,))
+    if inverse.ptr == factors.ptr and factors.batch and n:
+        raise ArgumentError("out: inv is lu itself, accepted is other memory")
+    operands = {"lu": factors, "ipiv": pivots, "inv": inverse, "info": _info(edge, lead, info)}
+    problem = Problem("getri", factors.dtype, n, n, factors.batch, layout=factors.layout)
+    _dispatch(edge, problem, operands, route)
+    return GetriResult(inv, info)
+
+
+def gesv(
+    a: Any,
+    b: Any,
+    *,
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    out: tuple[Any, Any, Any, Any] | None = None,
+    route: str | None = None,
+    stream: Any = None,
+    backend: str | None = None,
+) -> GesvResult:
+    """Solve ``A X = B`` by LU factorization with partial pivoting.
+
+    Parameters
+    ----------
+    a : array, shape (..., n, n)
+        Matrices.
+    b : array, shape (..., n, nrhs)
+        Right-hand sides, with the same leading dimensions; without any, ``a`` is factored all the same.
+    overwrite_a, overwrite_b : bool, optional
+        Write the factors over ``a``, the solution over ``b``.
+    out : (x, lu, ipiv, info), optional
+        Arrays of the results' shapes and dtypes to write to.
+    route, stream, backend : optional
+        As in `getrf`.
+
+    Returns
+    -------
+    x : array, shape (..., n, nrhs)
+        Solution; NaN for an item with a zero pivot.
+    lu, ipiv, info : array
+        As in `getrf`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, PinError, UnsupportedProblem
+        As in `getrf`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from batchlas_py import lapack
+    >>> x, lu, ipiv, info = lapack.gesv(np.array([[[0.0, 2.0], [-3.0, 0.0]]]), np.array([[[1.0], [-4.0]]]))
+    >>> x[0, :, 0].round(4), int(info[0])
+    (array([1.3333, 0.5   ]), 0)
+    """
+    edge = open_edge({"a": a, "b": b}, stream, backend)
+    va, sides = edge.view("a"), edge.view("b")
+    _check_square("a", va)
+    _check_sides("a", edge, va, sides)
+    lead, n = edge.batch_shape("a"), va.rows
+    x, lu, ipiv, info = _results(out, 4) or (
+        _target(edge, b, sides, overwrite_b),
+        a if overwrite_a else edge.empty((*lead, n, n), va.dtype, like=va),
+        edge.empty((*lead, n), "int32"),
+        edge.empty(lead, "int32"),
+    )
+    solution = edge.result("x", x, lead, (n, sides.cols), (va.dtype,))
+    operands = {"a": va, "b": sides, "x": solution, **_factors(edge, lead, va, lu, ipiv, info)}
+    problem = Problem("gesv", va.dtype, n, n, va.batch, sides.cols, layout=va.layout)
+    if not problem.nrhs:
+        problem, route = problem.child("getrf"), None
+    _dispatch(edge, problem, operands, route)
+    return GesvResult(x, lu, ipiv, info)
+
+
+def _results(out: Any, count: int) -> Any:
+    if out is None:
+        return None
+    if not isinstance(out, tuple | list):
+        raise ArgumentTypeError(f"out: got {type(out).__name__}, accepted are tuples of {count} arrays")
+    if len(out) != count:
+        raise ArgumentError(f"out: got {len(out)} arrays, accepted are {count}")
+    return out
+
+
+def _target(edge: Edge, b: Any, sides: BatchView, overwrite: bool) -> Any:
+    shape = edge.memories["b"].shape
+    return b if overwrite else edge.empty(shape, sides.dtype, like=sides)
+
+
+def _check_square(argument: str, view: BatchView) -> None:
+    if view.rows != view.cols:
+        raise ArgumentError(f"{argument}: got {view.rows} x {view.cols} matrices, accepted are square ones")
+
+
+def _check_sides(argument: str, edge: Edge, matrices: BatchView, sides: BatchView) -> None:
+    """Right-hand sides fit the matrices in dtype, leading dimensions and rows."""
+    if sides.dtype != matrices.dtype:
+        raise ArgumentTypeError(f"b: got {sides.dtype}, accepted is {argument}'s {matrices.dtype}")
+    expected = (*edge.batch_shape(argument), matrices.rows)
+    got = edge.memories["b"].shape
+    if got[:-1] != expected:
+        raise ArgumentError(f"b: got shape {got}, accepted is {(*expected, 'nrhs')} for this {argument}")
+
+
+def _pivots(edge: Edge, factors: BatchView) -> BatchView:
+    """Interchanges that come with factors."""
+    view, expected = edge.view("ipiv", 1, INT32), (*edge.batch_shape("lu"), factors.rows)
+    got = edge.memories["ipiv"].shape
+    if got != expected:
+        raise ArgumentError(f"ipiv: got shape {got}, accepted is {expected} for this lu")
+    return _packed("ipiv", view)
+
+
+def _packed(argument: str, view: BatchView) -> BatchView:
+    """Pivots and info are read and written without gaps."""
+    gap = view.rows > 1 and view.row_stride != 1
+    empty = not (view.batch and view.rows)
+    if not empty and (gap or (view.batch > 1 and view.batch_stride != view.rows)):
+        raise ArgumentError(f"{argument}: has gaps, accepted are C-contiguous arrays")
+    return view
+
+
+def _info(edge: Edge, lead: tuple[int, ...], info: Any) -> BatchView:
+    return _packed("info", edge.result("info", info, lead, (), INT32))
+
+
+def _factors(
+    edge: Edge, lead: tuple[int, ...], matrices: BatchView, lu: Any, ipiv: Any, info: Any
+) -> dict[str, BatchView]:
+    """Views of what a factorization writes."""
+    m, n = matrices.rows, matrices.cols
+    return {
+        "lu": edge.result("lu", lu, lead, (m, n), (matrices.dtype,)),
+        "ipiv": _packed("ipiv", edge.result("ipiv", ipiv, lead, (min(m, n),), INT32)),
+        "info": _info(edge, lead, info),
+    }
+
+
+def _dispatch(edge: Edge, problem: Problem, operands: dict[str, BatchView], route: str | None) -> None:
+    """Run the problem; an empty one only sets ``info`` to zero."""
+    if problem.batch and problem.m and problem.n and (problem.nrhs or problem.op != "getrs"):
+        edge.run(lambda: run(problem, operands, edge.device, edge.stream, route))
+    elif "info" in operands:
+        edge.zero(operands["info"])

@@ -1,0 +1,1 @@
+"""LAPACK operations: their families, capabilities and launchers."""
