@@ -1,0 +1,1 @@
+"""Benchmarks, the tuner, and the real systems that the demonstration solves."""

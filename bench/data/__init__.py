@@ -1,0 +1,1 @@
+"""Newton systems of combustion chemistry, and the script that makes them."""
