@@ -1,0 +1,69 @@
+"""What competes in a benchmark: routes of this package, and anything else that runs a `Setup`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from batchlas_py import trace
+from batchlas_py.config import AUTO, ROUTES
+from batchlas_py.errors import ArgumentError
+
+from .setups import Arrays, Setup
+
+__all__ = ["Arm", "parse_arms", "route_arm"]
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One competitor.
+
+    Attributes
+    ----------
+    name : str
+        What was asked for.
+    call : callable
+        ``(setup, arrays)`` enqueues the op on one set of operands and leaves its results there.
+    """
+
+    name: str
+    call: Callable[[Setup, Arrays], object]
+
+    def answering_route(self, setup: Setup, arrays: Arrays) -> str:
+        """Call once, and say which route answered; a competitor that is no route answers itself."""
+        with trace() as routes:
+            self.call(setup, arrays)
+        return next((record.route for record in routes if record.problem.op == setup.op), self.name)
+
+
+def route_arm(name: str) -> Arm:
+    """The arm of a route of this package, or of the router's own choice (``"auto"``)."""
+    return Arm(name, lambda setup, arrays: setup.call(arrays, name))
+
+
+def parse_arms(text: str, op: str) -> tuple[Arm, ...]:
+    """Arms of a comma-separated list of routes of ``op``.
+
+    Parameters
+    ----------
+    text : str
+        Routes as pins and tables spell them, or ``auto``.
+    op : str
+        LAPACK name.
+
+    Returns
+    -------
+    tuple of Arm
+        In the order written; the first one is what speed-ups refer to.
+
+    Raises
+    ------
+    ArgumentError
+        An unknown route.
+    """
+    known = (AUTO, *ROUTES[op])
+    names = dict.fromkeys(name.strip() for name in text.split(","))
+    for name in names:
+        if name not in known:
+            raise ArgumentError(f"arms: got {name!r}, accepted for {op} are {', '.join(known)}")
+    return tuple(map(route_arm, names))

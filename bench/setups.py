@@ -1,0 +1,220 @@
+"""What a benchmark must know of an op; a new op is one more `Setup`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from batchlas_py import lapack
+from batchlas_py.problem import Problem, is_complex
+from batchlas_py.testing import ratios
+
+from .arrays import Array, ArrayLibrary
+
+__all__ = ["SETUPS", "Arrays", "Operand", "Setup"]
+
+Arrays = Mapping[str, Array]
+HostArrays = Mapping[str, "np.ndarray[Any, Any]"]
+Role = Literal["in", "inout", "out"]
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One array argument of an op.
+
+    Attributes
+    ----------
+    name : str
+        LAPACK name.
+    shape : tuple of int
+        Of one item: two extents for a matrix, one for pivots, none for info.
+    dtype : str
+        NumPy name.
+    role : {"in", "inout", "out"}
+        Whether the op reads it, writes over it, or writes it.
+    limits : tuple of int, optional
+        Smallest and largest value that an integer operand may hold after the call.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    role: Role
+    limits: tuple[int, int] | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of one item."""
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+
+    @property
+    def traffic(self) -> int:
+        """Bytes that the op must move for one item: what it reads once, what it writes once."""
+        return self.nbytes * (2 if self.role == "inout" else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """An op as the harness runs it, in place where LAPACK is.
+
+    Attributes
+    ----------
+    op : str
+        LAPACK name.
+    operands : callable
+        ``problem -> iterable of Operand``.
+    inputs : callable
+        ``(library, problem, seed) -> arrays``: the inputs by operand name, and whatever else
+        `residual` needs, each of shape ``(batch, ...)``.
+    call : callable
+        ``(arrays, route)`` enqueues the op on one set of operands.
+    operations : callable
+        ``problem -> (multiplications, additions)`` of one item, LAPACK's count.
+    residual : callable
+        ``(before, after) -> ratio``: LAPACK's test ratio of a sample of items, worst of the sample.
+    has_rhs : bool
+        Whether the problem has right-hand sides.
+    """
+
+    op: str
+    operands: Callable[[Problem], Iterator[Operand]]
+    inputs: Callable[[ArrayLibrary, Problem, int], Arrays]
+    call: Callable[[Arrays, str], object]
+    operations: Callable[[Problem], tuple[float, float]]
+    residual: Callable[[HostArrays, HostArrays], float]
+    has_rhs: bool = False
+
+    def traffic(self, problem: Problem) -> int:
+        """Bytes that the whole batch must move."""
+        return problem.batch * sum(operand.traffic for operand in self.operands(problem))
+
+    def nbytes(self, problem: Problem) -> int:
+        """Bytes of one set of operands."""
+        return problem.batch * sum(operand.nbytes for operand in self.operands(problem))
+
+    def flops(self, problem: Problem) -> float:
+        """Real operations of the whole batch; a complex product is six, a complex sum two."""
+        multiplications, additions = self.operations(problem)
+        weights = (6, 2) if is_complex(problem.dtype) else (1, 1)
+        return problem.batch * (weights[0] * multiplications + weights[1] * additions)
+
+
+def _matrix(name: str, p: Problem, role: Role) -> Operand:
+    return Operand(name, (p.m, p.n), p.dtype, role)
+
+
+def _rhs(p: Problem) -> Operand:
+    return Operand("b", (p.n, p.nrhs), p.dtype, "inout")
+
+
+def _ipiv(p: Problem, role: Role) -> Operand:
+    return Operand("ipiv", (min(p.m, p.n),), "int32", role, (1, p.m))
+
+
+def _info() -> Operand:
+    return Operand("info", (), "int32", "out", (0, 0))
+
+
+def _getrf_operands(p: Problem) -> Iterator[Operand]:
+    yield from (_matrix("a", p, "inout"), _ipiv(p, "out"), _info())
+
+
+def _getrs_operands(p: Problem) -> Iterator[Operand]:
+    yield from (_matrix("lu", p, "in"), _ipiv(p, "in"), _rhs(p))
+
+
+def _getri_operands(p: Problem) -> Iterator[Operand]:
+    yield from (_matrix("lu", p, "in"), _ipiv(p, "in"), _matrix("inv", p, "out"), _info())
+
+
+def _gesv_operands(p: Problem) -> Iterator[Operand]:
+    yield from (_matrix("a", p, "inout"), _rhs(p), _ipiv(p, "out"), _info())
+
+
+def _random_matrix(library: ArrayLibrary, p: Problem, seed: int) -> dict[str, Array]:
+    return {"a": library.random((p.batch, p.m, p.n), p.dtype, seed)}
+
+
+def _random_rhs(library: ArrayLibrary, p: Problem, seed: int) -> dict[str, Array]:
+    return {"b": library.random((p.batch, p.n, p.nrhs), p.dtype, seed + 1)}
+
+
+def _random_system(library: ArrayLibrary, p: Problem, seed: int) -> dict[str, Array]:
+    return _random_matrix(library, p, seed) | _random_rhs(library, p, seed)
+
+
+def _factored_matrix(library: ArrayLibrary, p: Problem, seed: int) -> dict[str, Array]:
+    a = _random_matrix(library, p, seed)["a"]
+    factors = lapack.getrf(a)
+    return {"a": a, "lu": factors.lu, "ipiv": factors.ipiv}
+
+
+def _factored_system(library: ArrayLibrary, p: Problem, seed: int) -> dict[str, Array]:
+    return _factored_matrix(library, p, seed) | _random_rhs(library, p, seed)
+
+
+def _getrf(x: Arrays, route: str) -> object:
+    return lapack.getrf(x["a"], out=(x["a"], x["ipiv"], x["info"]), route=route)
+
+
+def _getrs(x: Arrays, route: str) -> object:
+    return lapack.getrs(x["lu"], x["ipiv"], x["b"], out=x["b"], route=route)
+
+
+def _getri(x: Arrays, route: str) -> object:
+    return lapack.getri(x["lu"], x["ipiv"], out=(x["inv"], x["info"]), route=route)
+
+
+def _gesv(x: Arrays, route: str) -> object:
+    out = (x["b"], x["a"], x["ipiv"], x["info"])
+    return lapack.gesv(x["a"], x["b"], out=out, route=route)
+
+
+def _getrf_operations(p: Problem) -> tuple[float, float]:
+    n = p.n
+    return n**3 / 3 + 2 * n / 3, n**3 / 3 - n**2 / 2 + n / 6
+
+
+def _getrs_operations(p: Problem) -> tuple[float, float]:
+    return p.nrhs * p.n**2, p.nrhs * (p.n**2 - p.n)
+
+
+def _getri_operations(p: Problem) -> tuple[float, float]:
+    n = p.n
+    return 2 * n**3 / 3 + n**2 / 2 + 5 * n / 6, 2 * n**3 / 3 - 3 * n**2 / 2 + 5 * n / 6
+
+
+def _gesv_operations(p: Problem) -> tuple[float, float]:
+    factor, solve = _getrf_operations(p), _getrs_operations(p)
+    return factor[0] + solve[0], factor[1] + solve[1]
+
+
+def _factor_ratio(before: HostArrays, after: HostArrays) -> float:
+    return ratios.dget01(before["a"], after["a"], after["ipiv"]).worst
+
+
+def _solve_ratio(before: HostArrays, after: HostArrays) -> float:
+    return ratios.dget02(before["a"], after["b"], before["b"]).worst
+
+
+def _inverse_ratio(before: HostArrays, after: HostArrays) -> float:
+    return ratios.dget03(before["a"], after["inv"]).worst
+
+
+def _gesv_ratio(before: HostArrays, after: HostArrays) -> float:
+    return float(np.maximum(_factor_ratio(before, after), _solve_ratio(before, after)))
+
+
+SETUPS: Final[Mapping[str, Setup]] = {
+    setup.op: setup
+    for setup in (
+        Setup("getrf", _getrf_operands, _random_matrix, _getrf, _getrf_operations, _factor_ratio),
+        Setup("getrs", _getrs_operands, _factored_system, _getrs, _getrs_operations, _solve_ratio, True),
+        Setup("getri", _getri_operands, _factored_matrix, _getri, _getri_operations, _inverse_ratio),
+        Setup("gesv", _gesv_operands, _random_system, _gesv, _gesv_operations, _gesv_ratio, True),
+    )
+}
