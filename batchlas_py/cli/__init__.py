@@ -1,0 +1,1 @@
+"""The command line: ``batchlas info``, ``explain``, ``warm``, ``demo`` and ``bench``."""

@@ -1,0 +1,5 @@
+"""``python -m batchlas_py.cli`` is ``batchlas``."""
+
+from .app import main
+
+main()
