@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,6 +26,7 @@ def no(reason: str) -> Verdict:
 
 
 Operands = Mapping[str, BatchView]
+Enqueue = Callable[[int, Sequence[int]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +62,13 @@ class Family:
         Pure: ``(problem, device) -> Verdict``. Reads no environment and touches no GPU.
     launch : callable
         Enqueues the work of a `Call`; never synchronises.
+    prepare : callable, optional
+        The same work, to be repeated: from a `Call` to ``(stream, addresses)``, which enqueues it for other
+        operands of the same shapes and strides, in the order of the call's.
     """
 
     op: str
     name: str
     can_run: Callable[[Problem, DeviceInfo], Verdict]
     launch: Callable[[Call], None]
+    prepare: Callable[[Call], Enqueue] | None = None

@@ -22,7 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from batchlas_py.kernels.specs import TinySpec, tiny_specs
+from batchlas_py.kernels.choice import tiny_specs
+from batchlas_py.kernels.specs import TinySpec
 from batchlas_py.runtime.compiler import Compiled, assemble, lower
 from batchlas_py.runtime.device import describe_device
 from batchlas_py.runtime.launch import Kernel
@@ -58,9 +59,9 @@ class Variant:
 def variants(op: str, spec: TinySpec, arch: str) -> list[Variant]:
     """Assemble one kernel under every bound that changes its registers and does not spill."""
     kept: dict[int, Variant] = {}
-    ptx = lower(KernelSource(f"{op}_tiny", replace(spec, min_blocks=1)))
+    ptx = lower(KernelSource(f"{op}_tiny", spec))
     for bound in BOUNDS:
-        code = assemble(ptx.replace(".minnctapersm 1\n", f".minnctapersm {bound}\n"), arch)
+        code = assemble(ptx, arch, bound)
         need = code.resources
         if need.stack_frame == need.spill_stores == 0:
             kept.setdefault(need.registers, Variant(op, replace(spec, min_blocks=bound), code))

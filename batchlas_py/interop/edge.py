@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import ArgumentError, ArgumentTypeError
 from ..problem import DTYPES, HOST, DeviceInfo, itemsize
@@ -15,7 +15,9 @@ from ..views import BatchView
 from .arrays import Memory, batch_view, memory_of
 from .libraries import Library, library_of
 
-__all__ = ["Edge", "open_edge"]
+__all__ = ["Edge", "open_edge", "stream_handle"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +49,12 @@ class Edge:
         shape = self.memories[argument].shape
         return shape[: len(shape) - trailing]
 
-    def run(self, enqueue: Callable[[], object]) -> None:
+    def run(self, enqueue: Callable[[], T]) -> T:
         """Call ``enqueue`` with the arrays' device current."""
         if not self.device.is_gpu:
-            enqueue()
-            return
+            return enqueue()
         with active(self.device.ordinal):
-            enqueue()
+            return enqueue()
 
     def zero(self, view: BatchView) -> None:
         """Set a packed result to zero."""
@@ -62,12 +63,15 @@ class Edge:
         elif view.batch:
             fill_zero(view.ptr, view.batch * view.rows * itemsize(view.dtype), self.stream)
 
-    def empty(self, shape: tuple[int, ...], dtype: str, *, like: BatchView | None = None) -> Any:
-        """A new array; column-major in its last two dimensions where ``like`` is."""
+    def maker(
+        self, shape: tuple[int, ...], dtype: str, *, like: BatchView | None = None
+    ) -> Callable[[Any], Any]:
+        """``(beside) -> new array``; column-major in its last two dimensions where ``like`` is."""
+        empty, transposed = self.library.empty, self.library.transposed
         if like is None or like.layout != "F" or 1 in (like.rows, like.cols):
-            return self.library.empty(shape, dtype, self.like)
+            return lambda beside: empty(shape, dtype, beside)
         *lead, rows, cols = shape
-        return self.library.transposed(self.library.empty((*lead, cols, rows), dtype, self.like))
+        return lambda beside: transposed(empty((*lead, cols, rows), dtype, beside))
 
     def result(
         self, argument: str, array: Any, lead: tuple[int, ...], item: tuple[int, ...], dtypes: tuple[str, ...]
@@ -118,7 +122,7 @@ def open_edge(arrays: Mapping[str, Any], stream: Any = None, backend: str | None
         _check_same_place(name, memory, device)
     if backend not in (None, device.backend):
         raise ArgumentError(f"backend: got {backend!r}, accepted is {device.backend!r}, where {first} lives")
-    handle = _stream_handle(stream, library, arrays[first])
+    handle = stream_handle(stream, library, arrays[first])
     return Edge(device, handle if device.is_gpu else 0, library, arrays[first], memories)
 
 
@@ -142,7 +146,8 @@ def _place(device: DeviceInfo) -> str:
     return f"cuda:{device.ordinal}" if device.is_gpu else "the host"
 
 
-def _stream_handle(stream: Any, library: Library, like: Any) -> int:
+def stream_handle(stream: Any, library: Library, like: Any) -> int:
+    """Handle of the stream that a caller names, or that the library of ``like`` is using."""
     if stream is None:
         return library.stream(like)
     if isinstance(stream, int):

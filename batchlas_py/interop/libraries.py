@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import ArgumentTypeError
 
-__all__ = ["Library", "library_of"]
+__all__ = ["Library", "known_library", "library_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,18 @@ class Library:
         ``(like)``: handle of the stream that the library would use for ``like``.
     transposed : callable
         ``(array)``: a view of the array with its last two dimensions swapped.
+    fingerprint : callable, optional
+        ``(array)``: shape, strides and dtype, hashable and quick; only for writable arrays on a GPU.
+    address : callable
+        ``(array)``: address of its first element.
     """
 
     name: str
     empty: Callable[[tuple[int, ...], str, Any], Any]
     stream: Callable[[Any], int]
     transposed: Callable[[Any], Any] = lambda array: array.swapaxes(-1, -2)
+    fingerprint: Callable[[Any], tuple[Any, ...]] | None = None
+    address: Callable[[Any], int] = lambda array: int(array.__cuda_array_interface__["data"][0])
 
 
 def library_of(array: Any, argument: str) -> Library:
@@ -55,6 +61,13 @@ def library_of(array: Any, argument: str) -> Library:
 
 
 @cache
+def known_library(kind: type) -> Library | None:
+    """The library of arrays of a type, if its calls can be remembered."""
+    name = kind.__module__.partition(".")[0]
+    return _library(name) if name in _LIBRARIES else None
+
+
+@cache
 def _library(name: str) -> Library:
     return _LIBRARIES[name]()
 
@@ -69,7 +82,13 @@ def _cupy() -> Library:
     def empty(shape: tuple[int, ...], dtype: str, like: Any) -> Any:
         return cupy.empty(shape, dtype)
 
-    return Library("cupy", empty, lambda like: int(cupy.cuda.get_current_stream().ptr))
+    return Library(
+        "cupy",
+        empty,
+        lambda like: int(cupy.cuda.get_current_stream().ptr),
+        fingerprint=lambda array: (array.shape, array.strides, array.dtype),
+        address=lambda array: int(array.data.ptr),
+    )
 
 
 def _torch() -> Library:

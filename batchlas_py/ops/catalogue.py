@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..kernels.specs import RelayoutSpec, ToolSpec, tiny_specs
+from ..kernels.choice import tiny_specs
+from ..kernels.specs import RelayoutSpec, ToolSpec
 from ..problem import DTYPES
 from ..runtime.registry import KernelSource
 

@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..family import Call, Family, Verdict, no
 from ..problem import DeviceInfo, Problem
 from ..vendor import lapack
 from . import cublas_lu, getrf, getrs, tiny
-from .common import invalidate, kernel_matrix, native, vendor_family
+from .common import invalidate, native, vendor_family
 
 __all__ = ["FAMILIES"]
-
-
-def _launch_tiny(call: Call) -> None:
-    ops = call.operands
-    tiny.launch(
-        "gesv_tiny",
-        call,
-        *kernel_matrix(ops["a"]),
-        *kernel_matrix(ops["b"]),
-        *kernel_matrix(ops["x"]),
-        *kernel_matrix(ops["lu"]),
-        ops["ipiv"].ptr,
-        ops["info"].ptr,
-        np.int32(call.problem.n),
-        np.int32(call.problem.nrhs),
-        call.problem.batch,
-    )
 
 
 def _children(problem: Problem) -> tuple[Problem, Problem]:
@@ -54,7 +35,7 @@ def _launch_blocked(call: Call) -> None:
 
 
 FAMILIES = (
-    Family("gesv", "tiny", tiny.can_run, _launch_tiny),
+    tiny.family("gesv"),
     Family("gesv", "blocked", _blocked_can_run, _launch_blocked),
     vendor_family("gesv", cublas_lu.gesv, lapack.gesv),
 )

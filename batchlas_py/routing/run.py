@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from typing import NamedTuple, TextIO
 
 from .. import config
-from ..family import Call, Operands
+from ..family import Call, Enqueue, Operands
 from ..problem import DeviceInfo, Problem
 from .select import Selection, describe, select
 
-__all__ = ["Record", "run", "trace"]
+__all__ = ["Record", "prepare", "run", "trace"]
 
 
 class Record(NamedTuple):
@@ -64,6 +64,24 @@ def run(
     _note(problem, choice)
     choice.family.launch(Call(problem, choice.device, operands, stream, child))
     return choice
+
+
+def prepare(problem: Problem, operands: Operands, choice: Selection) -> Enqueue | None:
+    """How to repeat a run that was just made, for operands at other addresses; None if its family cannot."""
+    family = choice.family
+    if family.prepare is None:
+        return None
+    repeat = family.prepare(Call(problem, choice.device, operands, 0, _no_child))
+
+    def enqueue(stream: int, addresses: Sequence[int]) -> None:
+        _note(problem, choice)
+        repeat(stream, addresses)
+
+    return enqueue
+
+
+def _no_child(problem: Problem, operands: Operands) -> None:
+    raise AssertionError(f"a prepared launch is made of no other, but asks for {describe(problem)}")
 
 
 @contextmanager

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["BASELINE", "Compiled", "Resources", "assemble", "compile_kernel", "lower", "toolchain"]
 
 BASELINE: Final = (8, 0)
+ONE_BLOCK: Final = ".minnctapersm 1\n"
 TOOLS: Final = ("numba", "numba-cuda", "llvmlite", "nvidia-nvvm", "nvidia-cuda-nvcc", "nvidia-nvjitlink")
 
 
@@ -73,7 +74,7 @@ def compile_kernel(source: KernelSource, arch: str) -> Compiled:
         The compiler (numba-cuda, NVVM, nvJitLink) is not installed.
     """
     start = time.perf_counter()
-    code = assemble(lower(source), arch)
+    code = assemble(lower(source), arch, source.spec.min_blocks)
     return replace(code, seconds=time.perf_counter() - start)
 
 
@@ -94,7 +95,7 @@ def _fixed_capability(capability: tuple[int, int]) -> Iterator[None]:
 
 
 def lower(source: KernelSource) -> str:
-    """PTX of one specialisation, for `BASELINE` and so for every newer architecture."""
+    """PTX of one specialisation, for every architecture from `BASELINE` on and any ``min_blocks``."""
     try:
         from numba import cuda, types
     except Exception as error:
@@ -107,15 +108,15 @@ def lower(source: KernelSource) -> str:
             device=False,
             abi="numba",
             output="ptx",
-            launch_bounds=source.launch_bounds,
+            launch_bounds=(source.spec.threads, 1),
         )
     return ptx if isinstance(ptx, str) else ptx.decode()
 
 
-def assemble(ptx: str, arch: str) -> Compiled:
-    """Machine code of one kernel for ``arch``, with what it needs."""
+def assemble(ptx: str, arch: str, min_blocks: int) -> Compiled:
+    """Machine code for ``arch`` that leaves room for ``min_blocks`` blocks, and what it needs."""
     start = time.perf_counter()
-    cubin, log = _link(ptx, arch)
+    cubin, log = _link(ptx.replace(ONE_BLOCK, f".minnctapersm {min_blocks}\n"), arch)
     found = re.search(r"\.entry\s+([^\s(]+)\(", ptx)
     if found is None:
         raise BackendUnavailable(f"the compiler produced no kernel entry: {ptx[:200]!r}")

@@ -45,11 +45,6 @@ class KernelSource:
         arguments: tuple[Any, ...] = self.module().signature(self.spec)
         return arguments
 
-    @property
-    def launch_bounds(self) -> tuple[int, int]:
-        """Threads of a block, and blocks of a multiprocessor that must fit."""
-        return self.spec.threads, self.spec.min_blocks
-
     def digest(self) -> str:
         """Hash of the specialisation and of every source file that shapes its code."""
         text = f"{self.name}{self.spec!r}{source_digest(f'{KERNELS}.{self.name}')}"
