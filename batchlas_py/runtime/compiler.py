@@ -16,6 +16,8 @@ from dataclasses import asdict, dataclass, replace
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from ..errors import BackendUnavailable
 
 if TYPE_CHECKING:
@@ -96,10 +98,7 @@ def _fixed_capability(capability: tuple[int, int]) -> Iterator[None]:
 
 def lower(source: KernelSource) -> str:
     """PTX of one specialisation, for every architecture from `BASELINE` on and any ``min_blocks``."""
-    try:
-        from numba import cuda, types
-    except Exception as error:
-        raise BackendUnavailable(f"numba-cuda cannot be imported: {error}") from error
+    cuda, types = _numba()
     with _fixed_capability(BASELINE):
         ptx, _ = cuda.compile(
             source.function(),
@@ -111,6 +110,16 @@ def lower(source: KernelSource) -> str:
             launch_bounds=(source.spec.threads, 1),
         )
     return ptx if isinstance(ptx, str) else ptx.decode()
+
+
+def _numba() -> tuple[Any, Any]:
+    """``numba.cuda`` and ``numba.types``, with what they load at the first compilation."""
+    try:
+        from numba import cuda, types
+        from numba.cuda.np import arrayobj  # noqa: F401 - fails where numba-cuda does not know this NumPy
+    except Exception as error:
+        raise BackendUnavailable(f"numba-cuda cannot be used with NumPy {np.__version__}: {error}") from error
+    return cuda, types
 
 
 def assemble(ptx: str, arch: str, min_blocks: int) -> Compiled:
