@@ -6,7 +6,7 @@ import importlib.util
 import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +19,8 @@ __all__ = ["LIBRARIES", "Array", "ArrayLibrary", "open_library"]
 Array = Any
 GIB: Final = 1 << 30
 DEVICE_LIMIT: Final = 32 * GIB
+BALLAST_BYTES: Final = GIB // 2
+BALLAST_RATE: Final = 2e12  # bytes a second that the fastest devices copy, each byte read and written
 HOST_CACHE_BYTES: Final = 32 << 20
 
 
@@ -71,6 +73,9 @@ class ArrayLibrary(ABC):
     @abstractmethod
     def elapsed_us(self, start: Any, stop: Any) -> float:
         """Microseconds between two marks; the stream must have passed both."""
+
+    def occupy(self, seconds: float) -> None:
+        """Enqueue work that keeps the device busy for about ``seconds``; nothing where no call is queued."""
 
     @abstractmethod
     def synchronize(self) -> None:
@@ -148,6 +153,10 @@ class _Cupy(_NumpyLike):
 
         self.xp = cupy
         self.cache_bytes = int(cupy.cuda.Device().attributes["L2CacheSize"])
+        self.ballast = cupy.zeros((2, BALLAST_BYTES), np.uint8)
+
+    def occupy(self, seconds: float) -> None:
+        _copy_about(seconds, self.ballast, self.copy)
 
     def host(self, array: Array, items: list[int]) -> np.ndarray:
         return np.asarray(self.xp.asnumpy(array[items]))
@@ -181,6 +190,10 @@ class _Torch(ArrayLibrary):
 
         self.torch = torch
         self.cache_bytes = int(torch.cuda.get_device_properties("cuda").L2_cache_size)
+        self.ballast = torch.zeros((2, BALLAST_BYTES), dtype=torch.uint8, device="cuda")
+
+    def occupy(self, seconds: float) -> None:
+        _copy_about(seconds, self.ballast, self.copy)
 
     def empty(self, shape: Sequence[int], dtype: str) -> Array:
         return self.torch.empty(tuple(shape), dtype=getattr(self.torch, dtype), device="cuda")
@@ -223,6 +236,11 @@ class _Torch(ArrayLibrary):
     def available_bytes(self) -> int:
         self.release()
         return min(DEVICE_LIMIT, int(self.torch.cuda.mem_get_info()[0]) // 2)
+
+
+def _copy_about(seconds: float, ballast: Array, copy: Callable[[Array, Array], None]) -> None:
+    for _ in range(1 + int(seconds * BALLAST_RATE / BALLAST_BYTES)):
+        copy(ballast[0], ballast[1])
 
 
 LIBRARIES: Final[Mapping[str, type[ArrayLibrary]]] = {

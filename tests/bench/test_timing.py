@@ -60,6 +60,9 @@ def test_work_is_timed_between_marks_and_read_after_waiting() -> None:
             log.append("mark")
             return len(log)
 
+        def occupy(self, seconds: float) -> None:
+            log.append(f"busy {seconds / timing.HOST_SECONDS:g}")
+
         def synchronize(self) -> None:
             log.append("wait")
 
@@ -69,7 +72,7 @@ def test_work_is_timed_between_marks_and_read_after_waiting() -> None:
 
     calls = [lambda: log.append("first"), lambda: log.append("second")]
     assert timing.time_work(Stream(), calls) == [2.0, 2.0]
-    assert log == ["mark", "first", "mark", "mark", "second", "mark", "wait", "1-3", "4-6"]
+    assert log == ["busy 2", "mark", "first", "mark", "mark", "second", "mark", "wait", "2-4", "5-7"]
 
 
 def test_host_time_is_what_a_call_takes_to_return_on_an_idle_device() -> None:
