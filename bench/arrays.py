@@ -74,7 +74,7 @@ class ArrayLibrary(ABC):
     def elapsed_us(self, start: Any, stop: Any) -> float:
         """Microseconds between two marks; the stream must have passed both."""
 
-    def occupy(self, seconds: float) -> None:
+    def occupy(self, seconds: float) -> None:  # noqa: B027 - hosts queue nothing
         """Enqueue work that keeps the device busy for about ``seconds``; nothing where no call is queued."""
 
     @abstractmethod

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from numba import cuda as numba_cuda
 
+from batchlas_py.kernels.choice import tiny_spec
 from batchlas_py.kernels.getrf_tiny import make_kernel
-from batchlas_py.kernels.specs import TinySpec, tiny_spec
+from batchlas_py.kernels.specs import TinySpec
 from batchlas_py.runtime.emulator import OutOfBounds, RaceDetected, run
 
 cuda: Any = numba_cuda
