@@ -17,7 +17,7 @@ from numba import cuda
 
 from ...problem import REAL_OF, is_complex
 from .intrinsics import bits_f32, bits_f64, f32_from_bits, f64_from_bits, rcp_f32, rcp_f64
-from .jit import device
+from .jit import device, select
 
 __all__ = ["Arithmetic", "arithmetic"]
 
@@ -32,7 +32,8 @@ class Arithmetic(NamedTuple):
     element, real : type
         NumPy scalar types of an element and of its real part.
     key : device function
-        ``z -> (high, low)``: |re| + |im| as unsigned words that order as the numbers do; NaN is largest.
+        ``(z, candidate) -> (high, low)``: |re| + |im| as unsigned words that order as the numbers do, NaN
+        largest; ``high`` is 0 where ``candidate`` is false.
     scale : device function
         ``high -> s``: the power of two that brings a number with this key near one.
     reciprocal : device function
@@ -63,11 +64,11 @@ class _Real(NamedTuple):
 
 def _real_f32() -> _Real:
     exponent, one_step, least = uint32(0x7F800000), int32(0x00800000), int32(0x00400000)
-    nothing = uint32(0)
+    nothing, zero = uint32(0), np.float32(0)
 
     @device
-    def bits(x):
-        return bits_f32(x), nothing
+    def bits(size, candidate):
+        return bits_f32(select(candidate, abs(size), zero)), nothing
 
     @device
     def scale(high):
@@ -79,11 +80,12 @@ def _real_f32() -> _Real:
 def _real_f64() -> _Real:
     exponent, one_step, least = uint32(0x7FF00000), int32(0x00100000), int32(0x00080000)
     word, low, one = uint64(32), uint64(0xFFFFFFFF), np.float64(1)
+    nothing = uint32(0)
 
     @device
-    def bits(x):
-        pattern = bits_f64(x)
-        return uint32(pattern >> word), uint32(pattern & low)
+    def bits(size, candidate):
+        pattern = bits_f64(abs(size))
+        return select(candidate, uint32(pattern >> word), nothing), uint32(pattern & low)
 
     @device
     def scale(high):
@@ -104,11 +106,6 @@ _REALS = {"float32": _real_f32, "float64": _real_f64}
 
 
 def _real_arithmetic(element: Any, real: _Real) -> Arithmetic:
-    bits = real.bits
-
-    @device
-    def key(x):
-        return bits(abs(x))
 
     @device
     def multiply(a, b):
@@ -116,10 +113,18 @@ def _real_arithmetic(element: Any, real: _Real) -> Arithmetic:
 
     @device
     def multiply_subtract(a, l, u):
-        return cuda.fma(-l, u, a)
+        return cuda.fma(l, -u, a)
 
     return Arithmetic(
-        element, element, real.words, key, real.scale, real.reciprocal, multiply, multiply, multiply_subtract
+        element,
+        element,
+        real.words,
+        real.bits,
+        real.scale,
+        real.reciprocal,
+        multiply,
+        multiply,
+        multiply_subtract,
     )
 
 
@@ -131,8 +136,8 @@ def _complex_arithmetic(element: Any, part: Any, real: _Real) -> Arithmetic:
         return element(complex(re, im))
 
     @device
-    def key(z):
-        return bits(abs(z.real) + abs(z.imag))
+    def key(z, candidate):
+        return bits(abs(z.real) + abs(z.imag), candidate)
 
     @device
     def times_real(z, s):
@@ -149,8 +154,8 @@ def _complex_arithmetic(element: Any, part: Any, real: _Real) -> Arithmetic:
 
     @device
     def multiply_subtract(a, l, u):
-        re = cuda.fma(l.imag, u.imag, cuda.fma(-l.real, u.real, a.real))
-        im = cuda.fma(-l.imag, u.real, cuda.fma(-l.real, u.imag, a.imag))
+        re = cuda.fma(l.imag, u.imag, cuda.fma(l.real, -u.real, a.real))
+        im = cuda.fma(l.imag, -u.real, cuda.fma(l.real, -u.imag, a.imag))
         return join(re, im)
 
     return Arithmetic(

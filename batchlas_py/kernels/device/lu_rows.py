@@ -118,8 +118,8 @@ def _finding(dtype: str, lanes: int) -> Any:
     @device
     def find(j, a, state, warp_lane):
         row = state[ROW]
-        high, low = key(a[j])
         candidate = int32(row) >= j
+        high, low = key(a[j], candidate)
         state[HIGH], state[LOW], state[FOUND] = search(high, low, row, candidate, warp_lane)
 
     return find

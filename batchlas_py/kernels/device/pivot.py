@@ -62,13 +62,13 @@ def _search_by_redux(words: int, lanes: int) -> Any:
 
     @device
     def search_one_word(high, low, row, candidate, lane):
-        best = largest(select(candidate, high, zero), lane)
+        best = largest(high, lane)
         mine = candidate and high == best
         return best, zero, smallest(select(mine, row, none), lane)
 
     @device
     def search_two_words(high, low, row, candidate, lane):
-        best = largest(select(candidate, high, zero), lane)
+        best = largest(high, lane)
         contender = candidate and high == best
         best_low = largest(select(contender, low, zero), lane)
         mine = contender and low == best_low
@@ -115,7 +115,7 @@ def _search_by_shuffles(words: int, lanes: int) -> Any:
 
     @device
     def search(high, low, row, candidate, lane):
-        return fold(select(candidate, high, zero), select(candidate, low, zero), select(candidate, row, none))
+        return fold(high, select(candidate, low, zero), select(candidate, row, none))
 
     return search
 
@@ -129,5 +129,6 @@ def pivot_search(words: int, lanes: int) -> Any:
     device function
         ``(high, low, row, candidate, lane_of_warp) -> (high, low, row)`` of the winner among the
         candidates, equal on all lanes of the matrix; without a candidate the row is ``0xffffffff``.
+        ``high`` is 0 on a lane that is no candidate.
     """
     return _search_by_redux(words, lanes) if lanes >= HALF else _search_by_shuffles(words, lanes)
