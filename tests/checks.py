@@ -141,8 +141,14 @@ def check_gesv(
 
 def _check_nan_where_singular(a: np.ndarray, result: np.ndarray, info: np.ndarray) -> np.ndarray:
     """Return the items to judge: regular and finite."""
-    assert np.isnan(result[info > 0]).all(), "a singular item has a result that is not NaN"
+    assert all_nan(result[info > 0]), "a singular item has a result that is not NaN in each part"
     return np.flatnonzero((info == 0) & np.isfinite(a).all(axis=(1, 2)))
+
+
+def all_nan(values: np.ndarray) -> bool:
+    """Whether every element is NaN, a complex one in both parts."""
+    parts = (values.real, values.imag) if np.iscomplexobj(values) else (values,)
+    return all(bool(np.isnan(part).all()) for part in parts)
 
 
 def check_neighbours(

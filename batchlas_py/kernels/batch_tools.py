@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
+from ..nan import not_a_number
 from .device.signature import COUNT, INDEX, INTS, matrix, pointer
 from .specs import ToolSpec
 
@@ -40,7 +41,7 @@ def _pointers(spec: ToolSpec) -> Any:
 
 
 def _invalidate(spec: ToolSpec) -> Any:
-    nothing, threads = np.dtype(spec.dtype).type(np.nan), spec.threads
+    nothing, threads = not_a_number(spec.dtype), spec.threads
 
     @cuda.jit
     def invalidate(x, x_row, x_col, x_batch, info, rows, cols, batch):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda
 
+from ..nan import not_a_number
 from .device.arithmetic import arithmetic
 from .device.jit import device, select, static_for
 from .device.lu_rows import ROW, STATE, divider, elimination, mailbox_pitch
@@ -84,7 +85,7 @@ def _back_substitution(spec: TinySpec) -> Any:
 
 
 def _invalidation(spec: TinySpec) -> Any:
-    nothing = arithmetic(spec.dtype).element(np.nan)
+    nothing = not_a_number(spec.dtype)
 
     @device
     def invalidate_one(q, b, singular):

@@ -17,6 +17,7 @@ from scipy.linalg import get_lapack_funcs
 
 from ..errors import ArgumentError
 from ..family import Call
+from ..nan import not_a_number
 
 __all__ = ["gesv", "getrf", "getri", "getrs"]
 
@@ -53,7 +54,7 @@ def gesv(call: Call) -> None:
     for part in _parts(a):
         factors = _factor(a[part])
         _solve(factors.lu, factors.pivots, b[part], "N", x[part])
-        x[part][factors.info > 0] = np.nan
+        x[part][factors.info > 0] = not_a_number(x.dtype.name)
         _store(factors, lu[part], ipiv[part], info[part])
 
 
@@ -78,7 +79,7 @@ def getri(call: Call) -> None:
     identity, solvable = np.eye(lu.shape[1], dtype=lu.dtype), _solvable(lu)
     for i in range(len(lu)):
         if failed[i]:
-            inv[i] = np.nan
+            inv[i] = not_a_number(inv.dtype.name)
         elif solvable[i]:
             inv[i] = routines.getri(lu[i], pivots[i], lwork=lwork)[0]
         else:

@@ -1,0 +1,33 @@
+"""The examples in the documentation of the public calls."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+
+from batchlas_py import lapack
+
+CALLS = ("getrf", "getrs", "getri", "gesv")
+
+
+def test_every_example_does_what_it_shows() -> None:
+    outcome = doctest.testmod(lapack)
+    assert outcome.attempted > 0
+    assert outcome.failed == 0
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_call_documents_its_arguments_results_and_errors(name: str) -> None:
+    function = getattr(lapack, name)
+    text = function.__doc__
+    parameters = function.__code__.co_varnames[
+        : function.__code__.co_argcount + function.__code__.co_kwonlyargcount
+    ]
+    documented = text[text.index("Parameters") : text.index("Returns")]
+    assert [one for one in parameters if one not in documented] == []
+    assert {"Returns", "Raises"} <= {line.strip() for line in text.splitlines()}
+
+
+def test_every_call_is_public() -> None:
+    assert set(CALLS) <= set(lapack.__all__)
