@@ -66,9 +66,14 @@ def ordinal_of_pointer(ptr: int) -> int:
 
 def current_ordinal() -> int:
     """Number of the calling thread's current device."""
+    return int(_device_class()().device_id)
+
+
+@functools.cache
+def _device_class() -> Any:
     from cuda.core import Device
 
-    return int(Device().device_id)
+    return Device
 
 
 @functools.cache

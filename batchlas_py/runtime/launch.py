@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,25 +35,27 @@ class Kernel:
 
         Arguments are plain ints (pointers and 64-bit integers) or NumPy scalars of the exact type.
         """
-        from cuda.core import launch
+        _core().launch(
+            core_stream(stream, self.ordinal), _grid(blocks, self.threads), self.handle, *arguments
+        )
 
-        launch(core_stream(stream, self.ordinal), _grid(blocks, self.threads), self.handle, *arguments)
+
+@functools.cache
+def _core() -> Any:
+    """cuda.core, imported at the first launch."""
+    return importlib.import_module("cuda.core")
 
 
 @functools.lru_cache(maxsize=4096)
 def _grid(blocks: int, threads: int) -> Any:
-    from cuda.core import LaunchConfig
-
-    return LaunchConfig(grid=blocks, block=threads)
+    return _core().LaunchConfig(grid=blocks, block=threads)
 
 
 @functools.lru_cache(maxsize=1024)
 def core_stream(handle: int, ordinal: int) -> Any:
     """cuda.core's stream for a raw handle; 0 is the legacy default stream."""
-    from cuda.core import LEGACY_DEFAULT_STREAM, Stream
-
     core_device(ordinal)
-    return Stream.from_handle(handle) if handle else LEGACY_DEFAULT_STREAM
+    return _core().Stream.from_handle(handle) if handle else _core().LEGACY_DEFAULT_STREAM
 
 
 @contextmanager
@@ -62,13 +65,11 @@ def active(ordinal: int) -> Iterator[None]:
     if previous == ordinal:
         yield
         return
-    from cuda.core import Device
-
-    Device(ordinal).set_current()
+    _core().Device(ordinal).set_current()
     try:
         yield
     finally:
-        Device(previous).set_current()
+        _core().Device(previous).set_current()
 
 
 def kernel(source: KernelSource, ordinal: int) -> Kernel:
@@ -95,9 +96,7 @@ def code_of(source: KernelSource, arch: str) -> Compiled:
 
 
 def _load(source: KernelSource, ordinal: int) -> Kernel:
-    from cuda.core import ObjectCode
-
     device = core_device(ordinal)
     code = code_of(source, f"sm_{device.arch}")
-    module = ObjectCode.from_cubin(code.cubin)
+    module = _core().ObjectCode.from_cubin(code.cubin)
     return Kernel(module.get_kernel(code.entry), source.spec.threads, ordinal)

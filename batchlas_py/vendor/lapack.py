@@ -13,7 +13,6 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import get_lapack_funcs
 
 from ..errors import ArgumentError
 from ..family import Call
@@ -96,6 +95,8 @@ def _arrays(call: Call, *names: str) -> list[np.ndarray]:
 
 @cache
 def _routines(dtype: str) -> _Routines:
+    from scipy.linalg import get_lapack_funcs  # only here: SciPy would delay a GPU's first call
+
     return _Routines(*get_lapack_funcs(_Routines._fields, dtype=np.dtype(dtype)))
 
 

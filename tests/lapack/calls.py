@@ -17,6 +17,7 @@ from .devices import Device
 UNPACKED = ("a", "b", "lu", "x", "inv")
 Layouts = str | Mapping[str, str]
 LEFT_OVER = 77
+SAMPLE = 64
 
 
 def getrf(device: Device, a: np.ndarray, layout: Layouts = "F", **options: Any) -> list[np.ndarray]:
@@ -109,19 +110,27 @@ def judge_getrf(device: Device, a: np.ndarray, lu: np.ndarray, ipiv: np.ndarray,
 
 def judge_getrs(a: np.ndarray, b: np.ndarray, x: np.ndarray, trans: str = "N") -> None:
     """Solutions of ``op(A) X = B`` with regular ``a``."""
-    judge(
-        ratios.dget02(a, x, b, trans),
-        lambda: ratios.dget02(a, lapack.getrs(*factors(a), b, trans, route="vendor"), b, trans),
-    )
+
+    def reference() -> Ratios:
+        n, nrhs = b.shape[1:]
+        more = [random_batch(SAMPLE, n, columns, a.dtype.name, seed=columns) for columns in (n, nrhs)]
+        matrices, sides = (np.concatenate(pair) for pair in zip((a, b), more, strict=True))
+        solved = lapack.getrs(*factors(matrices), sides, trans, route="vendor")
+        return ratios.dget02(matrices, solved, sides, trans)
+
+    judge(ratios.dget02(a, x, b, trans), reference)
 
 
 def judge_getri(a: np.ndarray, inv: np.ndarray, info: np.ndarray) -> None:
     """Inverses; that of a singular item must be NaN, every element."""
     good = regular_items(a, inv, info)
-    judge(
-        ratios.dget03(a[good], inv[good]),
-        lambda: ratios.dget03(a[good], lapack.getri(*factors(a[good]), route="vendor").inv),
-    )
+
+    def reference() -> Ratios:
+        n = a.shape[1]
+        matrices = np.concatenate([a[good], random_batch(SAMPLE, n, n, a.dtype.name)])
+        return ratios.dget03(matrices, lapack.getri(*factors(matrices), route="vendor").inv)
+
+    judge(ratios.dget03(a[good], inv[good]), reference)
 
 
 def judge_gesv(
@@ -147,7 +156,10 @@ def regular_items(a: np.ndarray, result: np.ndarray, info: np.ndarray) -> np.nda
 
 
 def judge(ratio: Ratios, lapacks: Callable[[], Ratios]) -> None:
-    """LAPACK's gate, then the tripwire, on the worst item of the batch: of one item alone luck decides."""
+    """LAPACK's gate, then the tripwire, on the worst item of the batch: of one item alone luck decides.
+
+    ``lapacks`` gives LAPACK's ratios on the same items and on a sample of its own of the same shapes.
+    """
     assert ratio.passes(), f"ratio {ratio.worst:.3g} of item {ratio.index}, accepted is below {THRESHOLD:g}"
     if ratio.worst > 1:
         theirs = lapacks().worst

@@ -19,11 +19,13 @@ from batchlas_py import device_info
 from batchlas_py.kernels.choice import tiny_max_n
 from batchlas_py.problem import DTYPES
 from batchlas_py.runtime.registry import KernelSource
+from batchlas_py.testing import matgen
 
 from .. import checks, emulated_gpu
 
 VENDOR: Final = dict.fromkeys(("getrf", "getrs", "getri", "gesv"), "vendor")
 NO_LIMIT: Final = 1 << 30
+UNDERFLOW: Final = 10  # LAPACK's matrix type with its norm near underflow
 FEW: Final = (1, 2, 3, 4, 5, 8, 9, 16, 17, 31, 32)
 
 
@@ -107,6 +109,10 @@ class Device(ABC):
     def by_rule(self, dtype: str) -> bool:
         """Whether pivots are the largest |re| + |im|."""
         return True
+
+    def lapack_types(self, dtype: str) -> tuple[int, ...]:
+        """LAPACK's matrix types that the device must master; all of them where the code is ours."""
+        return tuple(matgen.DGE_TYPES)
 
     def batch(self, n: int) -> int:
         """A number of matrices of order ``n`` that is quickly worked on."""
@@ -203,6 +209,10 @@ class Cublas(Cuda):
 
     def by_rule(self, dtype: str) -> bool:
         return not dtype.startswith("complex")
+
+    def lapack_types(self, dtype: str) -> tuple[int, ...]:
+        # Near underflow cuBLAS takes a complex pivot for zero.
+        return tuple(imat for imat in matgen.DGE_TYPES if imat != UNDERFLOW or self.by_rule(dtype))
 
 
 RECIPES: Final[Mapping[str, Callable[[pytest.MonkeyPatch], Device]]] = {
