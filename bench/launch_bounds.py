@@ -1,4 +1,4 @@
-"""Sweep the launch bound of the tiny kernels: what ``kernels/specs.py`` says rests on this.
+"""Sweep the launch bound of the tiny kernels: ``kernels/launch_bounds.py`` rests on this.
 
 ``python -m bench.launch_bounds build FOLDER sm_90`` needs no GPU: each kernel is lowered once and assembled
 for each bound; bounds that give the same registers, or spills, are dropped. ``python -m bench.launch_bounds
