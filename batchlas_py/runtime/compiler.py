@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ..errors import BackendUnavailable
+from ..errors import ArgumentError, BackendUnavailable
 
 if TYPE_CHECKING:
     from .registry import KernelSource
@@ -138,7 +138,10 @@ def _link(ptx: str, arch: str) -> tuple[bytes, str]:
     except ImportError as error:
         raise BackendUnavailable(f"nvJitLink cannot be imported: {error}") from error
     options = [f"-arch={arch}", "-O3", "-verbose"]
-    handle = nvjitlink.create(len(options), options)
+    try:
+        handle = nvjitlink.create(len(options), options)
+    except nvjitlink.nvJitLinkError as error:
+        raise ArgumentError(f"arch: got {arch!r}, accepted are those of this nvJitLink: {error}") from error
     try:
         code = ptx.encode()
         nvjitlink.add_data(handle, nvjitlink.InputType.PTX, code, len(code), "kernel")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from .registry import KernelSource
 
 __all__ = ["Kernel", "active", "code_of", "core_stream", "kernel"]
 
+logger = logging.getLogger(__name__)
 _loading = threading.Lock()
 _loaded: dict[tuple[KernelSource, int], Kernel] = {}
 
@@ -91,7 +93,10 @@ def code_of(source: KernelSource, arch: str) -> Compiled:
     code = cache.load(source, arch)
     if code is None:
         code = compile_kernel(source, arch)
-        cache.store(source, arch, code)
+        try:
+            cache.store(source, arch, code)
+        except OSError as error:
+            logger.warning("kernel not kept in %s: %s", cache.folder, error)
     return code
 
 

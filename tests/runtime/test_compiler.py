@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from numba.cuda import dispatcher
 
-from batchlas_py.errors import BackendUnavailable
+from batchlas_py.errors import ArgumentError, BackendUnavailable
 from batchlas_py.kernels.choice import tiny_spec
 from batchlas_py.kernels.specs import RelayoutSpec, ToolSpec
 from batchlas_py.runtime import compiler
@@ -131,3 +131,9 @@ def test_the_toolchain_is_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> 
         assert toolchain() == (("numba-cuda", "1.2.3"),)
     finally:
         toolchain.cache_clear()
+
+
+@pytest.mark.parametrize("arch", ["sm_17", "hopper"])
+def test_an_unknown_architecture_is_named(arch: str) -> None:
+    with pytest.raises(ArgumentError, match=f"arch: got '{arch}'"):
+        assemble(lower(POINTERS), arch, 1)

@@ -169,3 +169,15 @@ def test_a_device_that_is_current_already_is_left_alone(desk: Desk, monkeypatch:
     monkeypatch.setattr(core, "Device", None)
     with launch.active(0):
         assert desk.current == 0
+
+
+def test_a_cache_that_cannot_be_written_costs_no_kernel(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_arguments: Any) -> Path:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(launch.CubinCache, "store", full)
+    assert launch.code_of(POINTERS, "sm_90").cubin == b"code"
+    assert "no space left on device" in caplog.text
+    assert desk.compiled == [(POINTERS, "sm_90")]
