@@ -17,6 +17,7 @@ from batchlas_py import config
 from batchlas_py.errors import BackendUnavailable
 from batchlas_py.kernels.specs import ToolSpec
 from batchlas_py.runtime import launch
+from batchlas_py.runtime.cache import CubinCache
 from batchlas_py.runtime.compiler import Compiled, Resources
 from batchlas_py.runtime.registry import KernelSource
 
@@ -177,7 +178,7 @@ def test_a_cache_that_cannot_be_written_costs_no_kernel(
     def full(*_arguments: Any) -> Path:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(launch.CubinCache, "store", full)
+    monkeypatch.setattr(CubinCache, "store", full)
     assert launch.code_of(POINTERS, "sm_90").cubin == b"code"
     assert "no space left on device" in caplog.text
     assert desk.compiled == [(POINTERS, "sm_90")]
