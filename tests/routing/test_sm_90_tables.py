@@ -14,14 +14,15 @@ from batchlas_py.routing.select import select
 
 H200 = RECORDED["sm_90"]
 SLOWER = 1.05
-FIRST_TINY = {"float32": 3, "float64": 2, "complex64": 2, "complex128": 1}
-EVIDENCE = sorted((bench_folder() / "results").glob("h200-*.csv"))
+FIRST_TINY = {"float32": 3, "float64": 2, "complex64": 2, "complex128": 1}  # at the largest batches
+LARGE = 131072
+EVIDENCE = sorted((bench_folder() / "results").glob("h200-ge*.csv"))
 
 
-@pytest.mark.parametrize("batch", [1, 64, 131072])
+@pytest.mark.parametrize("batch", [1, 64, LARGE - 1, LARGE, 10 * LARGE])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_getrf_thresholds(dtype: str, batch: int) -> None:
-    first = FIRST_TINY[dtype]
+    first = FIRST_TINY[dtype] if batch >= LARGE else 1
     routes = {n: select(Problem("getrf", dtype, n, n, batch), H200).route for n in range(1, 65)}
     assert {n for n, route in routes.items() if route == "tiny"} == set(range(first, 33))
     assert set(routes.values()) <= {"tiny", "vendor"}
