@@ -6,8 +6,8 @@ from functools import cache
 from math import isqrt
 from typing import Final
 
+from .dtypes import REAL_OF, itemsize
 from .errors import ArgumentError
-from .problem import REAL_OF, itemsize
 
 REDUCTION_SLOTS: Final = 32
 MIN_BLOCKS_PER_SM: Final = 4

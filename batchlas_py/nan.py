@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .problem import is_complex
+from .dtypes import is_complex
 
 __all__ = ["not_a_number"]
 

@@ -5,40 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-import numpy as np
-
-from .errors import ArgumentTypeError
-
-DTYPES: Final = ("float32", "float64", "complex64", "complex128")
-REAL_OF: Final = {
-    "float32": "float32",
-    "float64": "float64",
-    "complex64": "float32",
-    "complex128": "float64",
-}
 Layout = Literal["F", "C", "strided"]
 Backend = Literal["cuda", "host"]
-
-
-def itemsize(dtype: str) -> int:
-    """Bytes of one element."""
-    return int(np.dtype(dtype).itemsize)
-
-
-def is_complex(dtype: str) -> bool:
-    """Whether the dtype is one of the two complex ones."""
-    return REAL_OF[dtype] != dtype
-
-
-def canonical_dtype(dtype: object, argument: str = "dtype") -> str:
-    """NumPy name of a supported dtype; anything else raises `ArgumentTypeError`."""
-    try:
-        name = str(np.dtype(dtype).name)  # type: ignore[call-overload]
-    except TypeError:
-        name = str(dtype)
-    if name not in DTYPES:
-        raise ArgumentTypeError(f"{argument}: got {name}, accepted are {', '.join(DTYPES)}")
-    return name
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +25,12 @@ class Problem:
         Number of matrices.
     nrhs : int
         Columns of the right-hand side; 0 where the op has none.
-    uplo, trans : str
-        LAPACK characters, ``""`` where the op has none.
+    k : int
+        Inner extent of a product, or number of interchanges; 0 where the op has none.
+    uplo, trans, side, diag : str
+        LAPACK characters, ``""`` where the op has none; a product has one of ``trans`` for each factor.
+    alpha, beta : complex
+        Factors of a product or solve, as BLAS has them.
     layout : {"F", "C", "strided"}
         ``"F"``: unit stride down a column. ``"C"``: unit stride along a row. ``"strided"``: neither.
     """
@@ -72,6 +44,11 @@ class Problem:
     uplo: str = ""
     trans: str = ""
     layout: Layout = "F"
+    k: int = 0
+    side: str = ""
+    diag: str = ""
+    alpha: complex = 1
+    beta: complex = 0
 
     def child(self, op: str, **changes: object) -> Problem:
         """The problem of another op on the same matrices."""

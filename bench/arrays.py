@@ -11,8 +11,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from batchlas_py.dtypes import REAL_OF, is_complex
 from batchlas_py.errors import BackendUnavailable
-from batchlas_py.problem import REAL_OF, Backend, is_complex
+from batchlas_py.problem import Backend
 
 __all__ = ["LIBRARIES", "Array", "ArrayLibrary", "open_library"]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from batchlas_py.dtypes import DTYPES, canonical_dtype
 from batchlas_py.errors import ArgumentError
-from batchlas_py.problem import DTYPES, Layout, Problem, canonical_dtype
+from batchlas_py.problem import Layout, Problem
 
 __all__ = ["parse_dtypes", "parse_sizes", "parse_sizes_by_dtype", "problems"]
 

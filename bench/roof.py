@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from batchlas_py.problem import REAL_OF, Problem
+from batchlas_py.dtypes import REAL_OF
+from batchlas_py.problem import Problem
 
 from .arrays import ArrayLibrary
 from .setups import Setup

@@ -10,7 +10,8 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from batchlas_py import lapack
-from batchlas_py.problem import Problem, is_complex
+from batchlas_py.dtypes import is_complex
+from batchlas_py.problem import Problem
 from batchlas_py.testing import ratios
 
 from .arrays import Array, ArrayLibrary

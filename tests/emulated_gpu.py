@@ -59,7 +59,9 @@ class EmulatedKernel:
     def __init__(self, gpu: EmulatedGPU, source: KernelSource) -> None:
         self.gpu, self.source = gpu, source
 
-    def launch(self, stream: int, blocks: int, *arguments: Any) -> None:
+    def launch(
+        self, stream: int, blocks: int, *arguments: Any, threads: int | None = None, shared: int = 0
+    ) -> None:
         kinds = self.source.signature()
         values = [
             self.gpu.memory(argument, kind.dtype) if hasattr(kind, "dtype") else _scalar(argument, kind)
@@ -70,9 +72,10 @@ class EmulatedKernel:
         emulator.run(
             self.source.module().make_kernel(self.source.spec),
             blocks,
-            self.source.spec.threads,
+            threads or self.source.spec.threads,
             values,
-            seed=self.gpu.seed,
+            self.gpu.seed,
+            shared,
             **self.gpu.options,
         )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from batchlas_py.problem import DTYPES
+from batchlas_py.dtypes import DTYPES
 from batchlas_py.testing import matgen
 
 from .checks import LAYOUTS, Embedded, embed

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batchlas_py.capability import odd_ld, sm89_max_work_group, square_getrf_bytes, square_getrf_ceiling
+from batchlas_py.dtypes import DTYPES
 from batchlas_py.errors import ArgumentError
-from batchlas_py.problem import DTYPES, RECORDED
+from batchlas_py.problem import RECORDED
 
 BUDGET = 97_280
 

@@ -12,7 +12,7 @@ import cupy
 import numpy as np
 
 from batchlas_py import lapack
-from batchlas_py.problem import DTYPES
+from batchlas_py.dtypes import DTYPES
 from batchlas_py.testing.ratios import dget01, dget02
 
 ORDERS = (3, 7, 13, 32)

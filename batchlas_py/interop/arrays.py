@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..dtypes import DTYPES
 from ..errors import ArgumentError, ArgumentTypeError
-from ..problem import DTYPES
 from ..views import BatchView
 
 __all__ = ["Memory", "batch_view", "memory_of"]

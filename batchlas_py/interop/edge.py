@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from ..dtypes import DTYPES, itemsize
 from ..errors import ArgumentError, ArgumentTypeError
-from ..problem import DTYPES, HOST, DeviceInfo, itemsize
+from ..problem import HOST, DeviceInfo
 from ..runtime.device import device_count, device_info, ordinal_of_pointer, require_cuda
 from ..runtime.launch import active
 from ..runtime.memory import fill_zero

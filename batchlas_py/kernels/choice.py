@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..problem import DTYPES
+from ..dtypes import DTYPES
 from .launch_bounds import bounds
 from .specs import TinySpec
 

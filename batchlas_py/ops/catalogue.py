@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..dtypes import DTYPES
 from ..kernels.choice import tiny_specs
 from ..kernels.specs import RelayoutSpec, ToolSpec
-from ..problem import DTYPES
 from ..runtime.registry import KernelSource
 
 __all__ = ["catalogue"]

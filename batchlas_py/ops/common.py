@@ -8,9 +8,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..dtypes import itemsize
 from ..family import YES, Call, Family, Verdict, no
 from ..kernels.specs import RelayoutSpec, ToolSpec
-from ..problem import DeviceInfo, Problem, itemsize
+from ..problem import DeviceInfo, Problem
 from ..runtime.launch import kernel
 from ..runtime.memory import scratch
 from ..runtime.registry import KernelSource

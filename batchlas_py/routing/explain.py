@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .. import config
+from ..dtypes import canonical_dtype
 from ..errors import ArgumentError, PinError, UnsupportedProblem
-from ..problem import HOST, RECORDED, DeviceInfo, Layout, Problem, canonical_dtype
+from ..problem import HOST, RECORDED, DeviceInfo, Layout, Problem
 from .select import Verdicts, describe, judge, select, visible
 
 __all__ = ["DEFAULT_ARCH", "Explanation", "explain"]

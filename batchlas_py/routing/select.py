@@ -97,8 +97,11 @@ def judge(problem: Problem, device: DeviceInfo) -> dict[str, Verdict]:
 def describe(problem: Problem) -> str:
     """One line on a problem."""
     order = f"n={problem.n}" if problem.m == problem.n else f"m={problem.m} n={problem.n}"
-    extras = [f"nrhs={problem.nrhs}"] if problem.nrhs else []
-    extras += [f"{name}={text}" for name in ("uplo", "trans") if (text := getattr(problem, name))]
+    extras = [
+        f"{name}={value}"
+        for name in ("nrhs", "k", "side", "uplo", "trans", "diag")
+        if (value := getattr(problem, name))
+    ]
     words = (problem.op, problem.dtype, order, *extras, f"batch={problem.batch}", f"layout={problem.layout}")
     return " ".join(words)
 

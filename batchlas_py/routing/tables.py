@@ -16,8 +16,9 @@ from typing import Final, NamedTuple
 
 from .._resources import tables_folder
 from ..config import Config
+from ..dtypes import DTYPES
 from ..errors import TableError
-from ..problem import DTYPES, Problem
+from ..problem import Problem
 from .registry import routes
 
 COLUMNS: Final = ("dtype", "n", "nrhs", "batch", "ranking")

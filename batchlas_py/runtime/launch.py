@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import config
+from ..errors import BackendUnavailable
 from .cache import CubinCache
 from .compiler import Compiled, compile_kernel
 from .device import core_device, current_ordinal
@@ -32,14 +33,22 @@ class Kernel:
     threads: int
     ordinal: int
 
-    def launch(self, stream: int, blocks: int, *arguments: Any) -> None:
+    def launch(
+        self, stream: int, blocks: int, *arguments: Any, threads: int | None = None, shared: int = 0
+    ) -> None:
         """Enqueue ``blocks`` blocks; returns at once.
 
         Arguments are plain ints (pointers and 64-bit integers) or NumPy scalars of the exact type.
+
+        Parameters
+        ----------
+        threads : int, optional
+            Threads of a block, at most those of the specialisation, which are the default.
+        shared : int
+            Bytes of dynamic shared memory of a block.
         """
-        _core().launch(
-            core_stream(stream, self.ordinal), _grid(blocks, self.threads), self.handle, *arguments
-        )
+        grid = _grid(blocks, threads or self.threads, shared)
+        _core().launch(core_stream(stream, self.ordinal), grid, self.handle, *arguments)
 
 
 @functools.cache
@@ -49,8 +58,8 @@ def _core() -> Any:
 
 
 @functools.lru_cache(maxsize=4096)
-def _grid(blocks: int, threads: int) -> Any:
-    return _core().LaunchConfig(grid=blocks, block=threads)
+def _grid(blocks: int, threads: int, shared: int) -> Any:
+    return _core().LaunchConfig(grid=blocks, block=threads, shmem_size=shared)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -103,5 +112,17 @@ def code_of(source: KernelSource, arch: str) -> Compiled:
 def _load(source: KernelSource, ordinal: int) -> Kernel:
     device = core_device(ordinal)
     code = code_of(source, f"sm_{device.arch}")
-    module = _core().ObjectCode.from_cubin(code.cubin)
-    return Kernel(module.get_kernel(code.entry), source.spec.threads, ordinal)
+    handle = _core().ObjectCode.from_cubin(code.cubin).get_kernel(code.entry)
+    if getattr(source.spec, "dynamic_shared", False):
+        _allow_dynamic_shared(handle, device.properties.max_shared_memory_per_block_optin, ordinal)
+    return Kernel(handle, source.spec.threads, ordinal)
+
+
+def _allow_dynamic_shared(handle: Any, most: int, ordinal: int) -> None:
+    """Let a kernel ask for all the shared memory that a block can use; 48 KB is the limit otherwise."""
+    from cuda.bindings import driver
+
+    attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    (status,) = driver.cuKernelSetAttribute(attribute, most, handle.handle, ordinal)
+    if int(status) != 0:
+        raise BackendUnavailable(f"{most} bytes of dynamic shared memory refused: {status.name}")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from batchlas_py._resources import bench_module
+from batchlas_py.dtypes import DTYPES
 from batchlas_py.errors import ArgumentError, ArgumentTypeError
-from batchlas_py.problem import DTYPES, Problem
+from batchlas_py.problem import Problem
 
 grid = bench_module("grid")
 

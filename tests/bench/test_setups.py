@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from batchlas_py._resources import bench_module
-from batchlas_py.problem import DTYPES, Problem
+from batchlas_py.dtypes import DTYPES
+from batchlas_py.problem import Problem
 
 roof, setups = bench_module("roof"), bench_module("setups")
 NUMPY: Any = bench_module("arrays").LIBRARIES["numpy"]

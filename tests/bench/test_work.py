@@ -9,7 +9,8 @@ import pytest
 
 from batchlas_py import lapack
 from batchlas_py._resources import bench_module
-from batchlas_py.problem import DTYPES, Problem
+from batchlas_py.dtypes import DTYPES
+from batchlas_py.problem import Problem
 
 setups, work = bench_module("setups"), bench_module("work")
 NUMPY = bench_module("arrays").LIBRARIES["numpy"]()

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from batchlas_py import config, lapack, pinned, trace
+from batchlas_py.dtypes import DTYPES
 from batchlas_py.errors import ArgumentError, PinError
 from batchlas_py.interop import replay
-from batchlas_py.problem import DTYPES
 
 from .. import checks, emulated_gpu
 from ..emulated_gpu import EmulatedArray, EmulatedGPU

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from batchlas_py.dtypes import DTYPES, is_complex
 from batchlas_py.kernels.choice import tiny_spec
-from batchlas_py.problem import DTYPES, is_complex
 from batchlas_py.testing import matgen
 
 ORDERS = (3, 5, 9, 17)  # in each bucket of lanes one that leaves register columns unused

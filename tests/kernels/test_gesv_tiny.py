@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from batchlas_py.dtypes import DTYPES
 from batchlas_py.kernels.choice import RHS_BUCKETS
-from batchlas_py.problem import DTYPES
 
 from ..checks import check_gesv, check_neighbours, check_pivot_range
 from . import inputs

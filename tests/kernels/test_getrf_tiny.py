@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from batchlas_py.problem import DTYPES
+from batchlas_py.dtypes import DTYPES
 
 from ..checks import check_getrf, check_neighbours, check_pivot_range
 from . import inputs

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from batchlas_py import device_info
+from batchlas_py.dtypes import DTYPES
 from batchlas_py.kernels.choice import tiny_max_n
-from batchlas_py.problem import DTYPES
 from batchlas_py.runtime.registry import KernelSource
 from batchlas_py.testing import matgen
 

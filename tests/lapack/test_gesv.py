@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import batchlas_py
-from batchlas_py.problem import REAL_OF
+from batchlas_py.dtypes import REAL_OF
 from batchlas_py.testing import matgen
 
 from .. import checks

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from batchlas_py import lapack
+from batchlas_py.dtypes import DTYPES, REAL_OF
 from batchlas_py.errors import UnsupportedProblem
-from batchlas_py.problem import DTYPES, REAL_OF
 from batchlas_py.testing import matgen, oracle
 
 from .. import checks

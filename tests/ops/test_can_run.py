@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from batchlas_py.dtypes import DTYPES
 from batchlas_py.kernels.choice import tiny_max_n
 from batchlas_py.ops import gesv, getrf, getri, getrs
-from batchlas_py.problem import DTYPES, HOST, RECORDED, DeviceInfo, Problem
+from batchlas_py.problem import HOST, RECORDED, DeviceInfo, Problem
 
 FAMILIES = {"getrf": getrf.FAMILIES, "getrs": getrs.FAMILIES, "getri": getri.FAMILIES, "gesv": gesv.FAMILIES}
 SM_90 = RECORDED["sm_90"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from batchlas_py.dtypes import DTYPES
 from batchlas_py.kernels.choice import tiny_max_n, tiny_spec
 from batchlas_py.ops.catalogue import catalogue
-from batchlas_py.problem import DTYPES, RECORDED
+from batchlas_py.problem import RECORDED
 
 
 @pytest.mark.parametrize("arch", RECORDED)

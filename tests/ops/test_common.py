@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from batchlas_py.dtypes import DTYPES
 from batchlas_py.family import Call
 from batchlas_py.interop.arrays import batch_view, memory_of
 from batchlas_py.ops import common
-from batchlas_py.problem import DTYPES, Problem
+from batchlas_py.problem import Problem
 from batchlas_py.vendor import cublas
 from batchlas_py.views import BatchView
 

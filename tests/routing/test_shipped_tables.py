@@ -9,7 +9,8 @@ import pytest
 
 from batchlas_py import config
 from batchlas_py._resources import tables_folder
-from batchlas_py.problem import DTYPES, RECORDED, Problem
+from batchlas_py.dtypes import DTYPES
+from batchlas_py.problem import RECORDED, Problem
 from batchlas_py.routing import tables
 from batchlas_py.routing.select import select
 

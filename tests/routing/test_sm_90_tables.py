@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from batchlas_py._resources import bench_folder
-from batchlas_py.problem import DTYPES, RECORDED, Layout, Problem
+from batchlas_py.dtypes import DTYPES
+from batchlas_py.problem import RECORDED, Layout, Problem
 from batchlas_py.routing.select import select
 
 H200 = RECORDED["sm_90"]

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import find, given, settings
 from hypothesis.errors import NoSuchExample
 
+from batchlas_py.dtypes import DTYPES
 from batchlas_py.nan import not_a_number
-from batchlas_py.problem import DTYPES
 from batchlas_py.testing import matgen, oracle, ratios
 
 from .. import checks, conftest

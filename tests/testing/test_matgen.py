@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from batchlas_py.dtypes import DTYPES
 from batchlas_py.errors import ArgumentError
-from batchlas_py.problem import DTYPES
 from batchlas_py.testing import matgen, oracle
 
 SIZES = (1, 2, 3, 5, 10, 31, 33)

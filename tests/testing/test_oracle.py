@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.linalg import get_lapack_funcs
 
-from batchlas_py.problem import DTYPES
+from batchlas_py.dtypes import DTYPES
 from batchlas_py.testing import matgen, oracle
 
 # 3 x 3 without and with swaps, 2 x 2 with a zero corner, 3 x 4, 4 x 2.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from batchlas_py.problem import DTYPES
+from batchlas_py.dtypes import DTYPES
 from batchlas_py.testing import matgen, oracle, ratios
 from batchlas_py.testing.ratios import THRESHOLD, Ratios, dget01, dget02, dget03, tripwire
 

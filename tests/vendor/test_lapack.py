@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from batchlas_py.dtypes import DTYPES
 from batchlas_py.errors import ArgumentError
 from batchlas_py.family import Call
-from batchlas_py.problem import DTYPES, HOST, Problem
+from batchlas_py.problem import HOST, Problem
 from batchlas_py.testing import matgen, oracle
 from batchlas_py.vendor import lapack
 from batchlas_py.views import BatchView

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda
 
-from ...problem import REAL_OF, is_complex
+from ...dtypes import REAL_OF, is_complex
 from .intrinsics import bits_f32, bits_f64, f32_from_bits, f64_from_bits, rcp_f32, rcp_f64
 from .jit import device, select
 
