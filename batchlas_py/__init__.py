@@ -1,8 +1,8 @@
 """Very many small dense systems at once: LAPACK, batched, on NVIDIA GPUs and on the host.
 
 `lapack` has the LAPACK-shaped calls. `explain` says which route a problem takes and why, `pinned`
-forces one, `trace` records those that ran, `device_info` describes the GPU. Importing this touches
-no GPU and needs no CUDA package.
+forces one, `trace` records those that ran, `device_info` describes the GPU, `free_workspace` gives
+back what captured graphs hold. Importing this touches no GPU and needs no CUDA package.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from .problem import DeviceInfo, Problem
 from .routing.explain import Explanation, explain
 from .routing.run import trace
 from .runtime.device import describe_device as device_info
+from .runtime.memory import free_workspace
 
 __all__ = [
     "ArgumentError",
@@ -42,6 +43,7 @@ __all__ = [
     "__version__",
     "device_info",
     "explain",
+    "free_workspace",
     "lapack",
     "pinned",
     "to_device",

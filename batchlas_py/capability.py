@@ -29,14 +29,14 @@ def reduction_bytes(dtype: str) -> int:
     return REDUCTION_SLOTS * (itemsize(REAL_OF[dtype]) + _INDEX_BYTES)
 
 
-def square_getrf_bytes(dtype: str, n: int) -> int:
-    """Shared memory of one whole ``n x n`` matrix under factorisation, pivot search included."""
-    return odd_ld(n) * n * itemsize(dtype) + reduction_bytes(dtype)
+def getrf_bytes(dtype: str, m: int, n: int) -> int:
+    """Shared memory of one whole ``m x n`` matrix under factorisation, pivot search included."""
+    return odd_ld(m) * n * itemsize(dtype) + reduction_bytes(dtype)
 
 
 @cache
 def square_getrf_ceiling(dtype: str, budget: int, min_blocks: int = MIN_BLOCKS_PER_SM) -> int:
-    """Largest order whose `square_getrf_bytes` fit in a block's share of the budget.
+    """Largest order whose `getrf_bytes` fit in a block's share of the budget.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def square_getrf_ceiling(dtype: str, budget: int, min_blocks: int = MIN_BLOCKS_P
         raise ArgumentError(f"min_blocks: got {min_blocks}, accepted are integers from 1")
     share = budget // min_blocks
     n = isqrt(max(share - reduction_bytes(dtype), 0) // itemsize(dtype))
-    while n > 0 and square_getrf_bytes(dtype, n) > share:
+    while n > 0 and getrf_bytes(dtype, n, n) > share:
         n -= 1
     return n
 

@@ -20,15 +20,30 @@ from platformdirs import user_cache_path, user_config_path
 
 from .errors import ArgumentError, BatchlasError, PinError
 
-__all__ = ["AUTO", "ROUTES", "Config", "SettingValue", "current", "pinned", "refresh", "settings"]
+__all__ = [
+    "AUTO",
+    "ROUTES",
+    "Config",
+    "SettingValue",
+    "Spelling",
+    "current",
+    "pinned",
+    "refresh",
+    "settings",
+    "spelling",
+]
 
 AUTO: Final = "auto"
+VARIED: Final = "blocked"  # the family that variants belong to
 
 ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
-    "getrf": ("tiny", "cta", "blocked", "vendor"),
+    "getrf": ("tiny", "cta", "blocked", "vendor", "vendor/loop"),
     "getrs": ("cta", "blocked", "vendor"),
     "getri": ("blocked", "vendor"),
     "gesv": ("tiny", "blocked", "vendor"),
+    "gemm": ("cta", "vendor"),
+    "trsm": ("cta", "vendor"),
+    "laswp": ("gather", "walk", "vendor"),
     "potrf": ("tiny", "cta", "lpanel:panel=8", "lpanel:panel=16", "blocked", "vendor"),
     "potrs": ("blocked", "vendor"),
     "posv": ("tiny", "blocked", "vendor"),
@@ -94,6 +109,66 @@ class Choice(Setting[str]):
         return text
 
 
+class Spelling(NamedTuple):
+    """A route as it is written: the family, then ``/key=value`` for each variant, as in ``blocked/leaf=slm``.
+
+    Attributes
+    ----------
+    text : str
+        The whole.
+    family : str
+        Name of the family, or ``"auto"``.
+    variants : tuple of (str, str)
+        Variant settings by key, and their words.
+    """
+
+    text: str
+    family: str
+    variants: tuple[tuple[str, str], ...] = ()
+
+
+class Route(Choice):
+    """A family of an op; the one that has variants may be followed by some of them."""
+
+    def __init__(self, op: str) -> None:
+        super().__init__(f"BATCHLAS_{op.upper()}_ROUTE", ROUTES[op], f"Route of {op}.")
+        self.key = op
+
+    def parse(self, text: str, where: str) -> str:
+        """The text, if it spells a route."""
+        return self.spelling(text, where).text
+
+    def spelling(self, text: str, where: str) -> Spelling:
+        """The parts of a text, which came from ``where``."""
+        if text in self.words:
+            return Spelling(text, text)
+        family, *parts = text.split("/")
+        if family != VARIED or VARIED not in self.words:
+            raise self.malformed(text, where)
+        variants = tuple(self._variant(part, text, where) for part in parts)
+        if len(dict(variants)) < len(variants):
+            raise PinError(f"{where}: got {text!r} for {self.key}, accepted is each variant once")
+        return Spelling(text, family, variants)
+
+    def malformed(self, text: object, where: str) -> BatchlasError:
+        """Error for a text that spells no route."""
+        return PinError(f"{where}: got {text!r} for {self.key}, accepted are {self.accepted}")
+
+    def _variant(self, part: str, text: str, where: str) -> tuple[str, str]:
+        key, _, word = part.partition("=")
+        setting = SETTINGS.get(f"{self.key}_{key}")
+        if not isinstance(setting, Choice):
+            names = ", ".join(self._variant_keys()) or "none"
+            raise PinError(f"{where}: got {text!r}, accepted variants of {self.key} are {names}")
+        return setting.key, setting.parse(word, f"{where}: {text!r}: {key}")
+
+    def _variant_keys(self) -> Iterator[str]:
+        prefix = f"{self.key}_"
+        for name, setting in SETTINGS.items():
+            if name.startswith(prefix) and isinstance(setting, Choice):
+                yield name.removeprefix(prefix)
+
+
 class Switch(Setting[bool]):
     """On or off."""
 
@@ -123,12 +198,6 @@ class Folder(Setting[Path]):
         return path
 
 
-def _route_setting(op: str) -> Choice:
-    setting = Choice(f"BATCHLAS_{op.upper()}_ROUTE", ROUTES[op], f"Route of {op}.")
-    setting.key = op
-    return setting
-
-
 @dataclass(frozen=True, eq=False)
 class Config:
     """The settings in force; one object per distinct state, so it may key a cache.
@@ -152,8 +221,11 @@ class Config:
         "Row interchange left of blocked getrf's panel.",
     )
     getrf_right_laswp = Choice(
-        "BATCHLAS_GETRF_RIGHT_LASWP", ("walk", "gather"), "Row interchange right of blocked getrf's panel."
+        "BATCHLAS_GETRF_RIGHT_LASWP",
+        ("walk", "gather", "fused"),
+        "Row interchange right of blocked getrf's panel; fused is one kernel with the solve and the update.",
     )
+    getrf_nb = Choice("BATCHLAS_GETRF_NB", ("32", "64", "128", "256"), "Panel width of blocked getrf.")
     getrs_laswp = Choice("BATCHLAS_GETRS_LASWP", ("walk", "gather"), "Row interchange of blocked getrs.")
     vendor = Switch("BATCHLAS_VENDOR", True, "Whether CUDA problems may use the vendor's libraries.")
     kernel_trace = Switch("BATCHLAS_KERNEL_TRACE", False, "Whether every run logs its route to stderr.")
@@ -178,7 +250,7 @@ class Config:
 
 
 SETTINGS: Final[Mapping[str, Setting[Any]]] = {
-    **{op: _route_setting(op) for op in ROUTES},
+    **{op: Route(op) for op in ROUTES},
     **{key: value for key, value in vars(Config).items() if isinstance(value, Setting)},
 }
 
@@ -218,6 +290,12 @@ def settings() -> tuple[SettingValue, ...]:
     )
 
 
+def spelling(op: str, text: str, where: str) -> Spelling:
+    """Parts of a route of ``op``; a text that spells none raises `PinError`, with ``where`` it came from."""
+    route: Route = SETTINGS[op]  # type: ignore[assignment]
+    return route.spelling(text, where)
+
+
 @contextmanager
 def pinned(**pins: str) -> Iterator[None]:
     """Pin routes, or variants inside a family, within a ``with`` block of this thread or task.
@@ -225,8 +303,8 @@ def pinned(**pins: str) -> Iterator[None]:
     Parameters
     ----------
     **pins : str
-        By op (``getrf="tiny"``) or by variant (``getrf_leaf="slm"``). ``"auto"`` lifts a pin that the
-        environment or an outer block has set.
+        By op (``getrf="tiny"``, ``getrf="blocked/leaf=slm"``) or by variant (``getrf_leaf="slm"``).
+        ``"auto"`` lifts a pin that the environment or an outer block has set.
 
     Raises
     ------

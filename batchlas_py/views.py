@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from .dtypes import itemsize
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -50,6 +52,21 @@ class BatchView(NamedTuple):
         if self.layout == "F":
             return max(self.col_stride if self.cols > 1 else 0, self.rows, 1)
         return max(self.row_stride if self.rows > 1 else 0, self.cols, 1)
+
+
+def transposed(view: BatchView) -> BatchView:
+    """The transposes of a batch's matrices, at the same place."""
+    return view._replace(
+        rows=view.cols, cols=view.rows, row_stride=view.col_stride, col_stride=view.row_stride
+    )
+
+
+def block(view: BatchView, rows: slice, cols: slice) -> BatchView:
+    """Rows and columns ``start`` to ``stop`` of a batch's matrices on the device, at their place."""
+    first = rows.start * view.row_stride + cols.start * view.col_stride
+    return view._replace(
+        ptr=view.ptr + itemsize(view.dtype) * first, rows=rows.stop - rows.start, cols=cols.stop - cols.start
+    )
 
 
 def _dense(inner: int, inner_stride: int, outer: int, outer_stride: int) -> bool:

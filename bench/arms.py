@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from batchlas_py import trace
-from batchlas_py.config import AUTO, ROUTES
-from batchlas_py.errors import ArgumentError
+from batchlas_py.config import spelling
+from batchlas_py.errors import ArgumentError, PinError
 
 from .setups import Arrays, Setup
+from .torch_arms import LIBRARIES, OPS, torch_call
 
 __all__ = ["Arm", "parse_arms", "route_arm"]
 
@@ -42,12 +43,12 @@ def route_arm(name: str) -> Arm:
 
 
 def parse_arms(text: str, op: str) -> tuple[Arm, ...]:
-    """Arms of a comma-separated list of routes of ``op``.
+    """Arms of a comma-separated list of routes of ``op``, and of other libraries that have it.
 
     Parameters
     ----------
     text : str
-        Routes as pins and tables spell them, or ``auto``.
+        Routes as pins spell them, ``auto``, or ``torch`` and ``torch-magma``.
     op : str
         LAPACK name.
 
@@ -60,10 +61,19 @@ def parse_arms(text: str, op: str) -> tuple[Arm, ...]:
     ------
     ArgumentError
         An unknown route.
+    BackendUnavailable
+        A library that is not installed.
     """
-    known = (AUTO, *ROUTES[op])
-    names = dict.fromkeys(name.strip() for name in text.split(","))
-    for name in names:
-        if name not in known:
-            raise ArgumentError(f"arms: got {name!r}, accepted for {op} are {', '.join(known)}")
-    return tuple(map(route_arm, names))
+    return tuple(_arm(name, op) for name in dict.fromkeys(name.strip() for name in text.split(",")))
+
+
+def _arm(name: str, op: str) -> Arm:
+    others = tuple(LIBRARIES) if op in OPS else ()
+    if name in others:
+        return Arm(name, torch_call(name))
+    try:
+        spelling(op, name, "arms")
+    except PinError as error:
+        more = f"; of other libraries {', '.join(others)}" if others else ""
+        raise ArgumentError(f"{error}{more}") from error
+    return route_arm(name)

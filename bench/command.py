@@ -24,7 +24,7 @@ from .run import Harness, Result
 from .setups import SETUPS, Setup
 from .timing import Policy
 
-__all__ = ["bench"]
+__all__ = ["Backend", "bench", "find_device"]
 
 Backend = Literal["auto", "cuda", "host"]
 
@@ -55,7 +55,7 @@ def bench(
     Parameters
     ----------
     op : str
-        ``getrf``, ``getrs``, ``getri`` or ``gesv``.
+        ``getrf``, ``getrs``, ``getri``, ``gesv``, ``gemm``, ``trsm`` or ``laswp``.
     n : str
         Grid of orders.
     batch : str
@@ -63,11 +63,12 @@ def bench(
     dtype : str
         ``all``, or dtypes separated by commas.
     nrhs : str
-        Grid of right-hand sides, for the ops that have any.
+        Grid of right-hand sides, for the ops that have any; of inner extents for ``gemm``.
     layout : {"F", "C"}
         Column-major or row-major matrices.
     arms : str
-        Routes separated by commas; ``auto`` is the router's choice. Speed-ups refer to the first.
+        Routes separated by commas; ``auto`` is the router's choice, ``torch`` and ``torch-magma`` are
+        torch's LU. Speed-ups refer to the first.
     out : Path, optional
         CSV file to write; it is complete up to the last cell at any time.
     backend : {"auto", "cuda", "host"}
@@ -89,7 +90,7 @@ def bench(
     columns = parse_sizes(nrhs, "nrhs") if setup.has_rhs else (0,)
     batches = parse_sizes_by_dtype(batch, dtypes, "batch")
     grid = list(problems(op, parse_sizes(n, "n"), batches, columns, layout))
-    competitors, device = parse_arms(arms, op), _device(backend)
+    competitors, device = parse_arms(arms, op), find_device(backend)
     library = open_library(device.backend)
     roof, origin = measure_roof(library, device.arch), provenance(device, commit)
     print(heading(origin, roof))
@@ -104,7 +105,8 @@ def _setup(op: str) -> Setup:
     return SETUPS[op]
 
 
-def _device(backend: Backend) -> DeviceInfo:
+def find_device(backend: Backend) -> DeviceInfo:
+    """The device to time on, as the option says."""
     if backend == "host":
         return HOST
     try:

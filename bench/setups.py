@@ -12,7 +12,7 @@ import numpy as np
 from batchlas_py import lapack
 from batchlas_py.dtypes import is_complex
 from batchlas_py.problem import Problem
-from batchlas_py.testing import ratios
+from batchlas_py.testing import oracle, ratios
 
 from .arrays import Array, ArrayLibrary
 
@@ -136,6 +136,22 @@ def _gesv_operands(p: Problem) -> Iterator[Operand]:
     yield from (_matrix("a", p, "inout"), _rhs(p), _ipiv(p, "out"), _info())
 
 
+def _gemm_operands(p: Problem) -> Iterator[Operand]:
+    """The update of a factorization, C - A B; the problem's right-hand sides are the inner extent."""
+    yield Operand("a", (p.m, p.nrhs), p.dtype, "in")
+    yield Operand("b", (p.nrhs, p.n), p.dtype, "in")
+    yield _matrix("c", p, "inout")
+
+
+def _trsm_operands(p: Problem) -> Iterator[Operand]:
+    """The solve of a factorization, with the unit lower triangle of factors."""
+    yield from (_matrix("lu", p, "in"), _rhs(p))
+
+
+def _laswp_operands(p: Problem) -> Iterator[Operand]:
+    yield from (_matrix("a", p, "inout"), _ipiv(p, "in"))
+
+
 def _random_matrix(library: ArrayLibrary, p: Problem, seed: int) -> dict[str, Array]:
     return {"a": library.random((p.batch, p.m, p.n), p.dtype, seed)}
 
@@ -158,6 +174,14 @@ def _factored_system(library: ArrayLibrary, p: Problem, seed: int) -> dict[str, 
     return _factored_matrix(library, p, seed) | _random_rhs(library, p, seed)
 
 
+def _random_update(library: ArrayLibrary, p: Problem, seed: int) -> dict[str, Array]:
+    shapes = {"a": (p.m, p.nrhs), "b": (p.nrhs, p.n), "c": (p.m, p.n)}
+    return {
+        name: library.random((p.batch, *shape), p.dtype, seed + i)
+        for i, (name, shape) in enumerate(shapes.items())
+    }
+
+
 def _getrf(x: Arrays, route: str) -> object:
     return lapack.getrf(x["a"], out=(x["a"], x["ipiv"], x["info"]), route=route)
 
@@ -173,6 +197,18 @@ def _getri(x: Arrays, route: str) -> object:
 def _gesv(x: Arrays, route: str) -> object:
     out = (x["b"], x["a"], x["ipiv"], x["info"])
     return lapack.gesv(x["a"], x["b"], out=out, route=route)
+
+
+def _gemm(x: Arrays, route: str) -> object:
+    return lapack.gemm(x["a"], x["b"], x["c"], alpha=-1, beta=1, overwrite_c=True, route=route)
+
+
+def _trsm(x: Arrays, route: str) -> object:
+    return lapack.trsm(x["lu"], x["b"], diag="U", overwrite_b=True, route=route)
+
+
+def _laswp(x: Arrays, route: str) -> object:
+    return lapack.laswp(x["a"], x["ipiv"], overwrite_a=True, route=route)
 
 
 def _getrf_operations(p: Problem) -> tuple[float, float]:
@@ -194,6 +230,19 @@ def _gesv_operations(p: Problem) -> tuple[float, float]:
     return factor[0] + solve[0], factor[1] + solve[1]
 
 
+def _gemm_operations(p: Problem) -> tuple[float, float]:
+    return p.m * p.n * p.nrhs, p.m * p.n * p.nrhs
+
+
+def _trsm_operations(p: Problem) -> tuple[float, float]:
+    pairs = p.nrhs * p.n * (p.n - 1) / 2
+    return pairs, pairs
+
+
+def _laswp_operations(p: Problem) -> tuple[float, float]:
+    return 0.0, 0.0
+
+
 def _factor_ratio(before: HostArrays, after: HostArrays) -> float:
     return ratios.dget01(before["a"], after["a"], after["ipiv"]).worst
 
@@ -210,6 +259,22 @@ def _gesv_ratio(before: HostArrays, after: HostArrays) -> float:
     return float(np.maximum(_factor_ratio(before, after), _solve_ratio(before, after)))
 
 
+def _product_ratio(before: HostArrays, after: HostArrays) -> float:
+    return ratios.dmmch(after["c"], -before["a"], before["b"], before["c"]).worst
+
+
+def _triangle_ratio(before: HostArrays, after: HostArrays) -> float:
+    lower = np.tril(before["lu"], -1) + np.eye(before["lu"].shape[-1], dtype=before["lu"].dtype)
+    return ratios.dget02(lower, after["b"], before["b"]).worst
+
+
+def _interchange_ratio(before: HostArrays, after: HostArrays) -> float:
+    """Zero if every row is where it belongs: nothing is rounded."""
+    items = zip(before["a"], before["ipiv"], after["a"], strict=True)
+    right = all(np.array_equal(oracle.laswp(a, ipiv), x) for a, ipiv, x in items)
+    return 0.0 if right else np.inf
+
+
 SETUPS: Final[Mapping[str, Setup]] = {
     setup.op: setup
     for setup in (
@@ -217,5 +282,8 @@ SETUPS: Final[Mapping[str, Setup]] = {
         Setup("getrs", _getrs_operands, _factored_system, _getrs, _getrs_operations, _solve_ratio, True),
         Setup("getri", _getri_operands, _factored_matrix, _getri, _getri_operations, _inverse_ratio),
         Setup("gesv", _gesv_operands, _random_system, _gesv, _gesv_operations, _gesv_ratio, True),
+        Setup("gemm", _gemm_operands, _random_update, _gemm, _gemm_operations, _product_ratio, True),
+        Setup("trsm", _trsm_operands, _factored_system, _trsm, _trsm_operations, _triangle_ratio, True),
+        Setup("laswp", _laswp_operands, _factored_matrix, _laswp, _laswp_operations, _interchange_ratio),
     )
 }

@@ -16,9 +16,21 @@ import pytest
 from numpy.lib.stride_tricks import as_strided
 
 from batchlas_py.interop import edge, libraries, replay
-from batchlas_py.ops import common, cublas_lu, tiny
+from batchlas_py.ops import (
+    common,
+    cublas_blas,
+    cublas_lu,
+    gemm_cta,
+    getrf_blocked,
+    getrf_cta,
+    getrs_cta,
+    interchange,
+    tiny,
+    trsm_cta,
+    vendor_loop,
+)
 from batchlas_py.problem import RECORDED
-from batchlas_py.runtime import emulator
+from batchlas_py.runtime import emulator, memory
 from batchlas_py.runtime.registry import KernelSource
 from batchlas_py.testing import oracle
 
@@ -208,6 +220,70 @@ class EmulatedCublas:
         self.gpu.memory(info, "int32")[:batch] = np.where(zero.any(axis=1), zero.argmax(axis=1) + 1, 0)
         self.gpu.streams.append(stream)
 
+    def gemm_strided_batched(
+        self,
+        dtype: str,
+        ordinal: int,
+        stream: int,
+        trans: str,
+        shape: tuple[int, int, int],
+        factors: tuple[complex, complex],
+        a: tuple[int, int, int],
+        b: tuple[int, int, int],
+        c: tuple[int, int, int],
+        batch: int,
+    ) -> None:
+        m, n, k = shape
+        alpha, beta = (_number(value, dtype) for value in factors)
+        left = self._strided(dtype, (m, k) if trans[0] == "N" else (k, m), a, batch)
+        right = self._strided(dtype, (k, n) if trans[1] == "N" else (n, k), b, batch)
+        for one, other, result in zip(left, right, self._strided(dtype, (m, n), c, batch), strict=True):
+            wide = oracle.WIDER[dtype]
+            addend = beta * result.astype(wide) if beta != 0 else np.zeros((), wide)
+            product = _op(one.astype(wide), trans[0]) @ _op(other.astype(wide), trans[1])
+            result[...] = alpha * product + addend if alpha != 0 else addend
+        self.gpu.streams.append(stream)
+
+    def trsm_batched(
+        self,
+        dtype: str,
+        ordinal: int,
+        stream: int,
+        letters: str,
+        shape: tuple[int, int],
+        factor: complex,
+        a: tuple[int, int],
+        b: tuple[int, int],
+        batch: int,
+    ) -> None:
+        side, uplo, trans, diag = tuple(letters)
+        order = shape[0] if side == "L" else shape[1]
+        triangles = self._matrices(dtype, (order, order), a, batch)
+        lower = (uplo == "L") ^ (trans != "N") ^ (side == "R")
+        solve = oracle.forward if lower else oracle.backward
+        for triangle, x in zip(triangles, self._matrices(dtype, shape, b, batch), strict=True):
+            if factor == 0:
+                x[...] = 0
+                continue
+            op, sides = _op(triangle, trans), _number(factor, dtype) * x
+            if side == "L":
+                x[...] = solve(op, sides, unit=diag == "U")
+            else:
+                x[...] = solve(op.T, sides.T, unit=diag == "U").T
+        self.gpu.streams.append(stream)
+
+    def _strided(
+        self, dtype: str, shape: tuple[int, int], place: tuple[int, int, int], batch: int
+    ) -> Iterator[np.ndarray]:
+        """Views of column-major matrices at equal distances; nothing is there if they are empty."""
+        ptr, ld, stride = place
+        assert ld >= max(shape[0], 1), f"leading dimension {ld} of matrices with {shape[0]} rows"
+        for i in range(batch):
+            if 0 in shape:
+                yield np.zeros(shape, dtype)
+                continue
+            yield self._matrix(dtype, shape, ptr + i * stride * np.dtype(dtype).itemsize, ld)
+
     def _pivots(self, ipiv: int, n: int, batch: int) -> np.ndarray:
         return self.gpu.memory(ipiv, "int32")[: batch * n].reshape(batch, n)
 
@@ -215,12 +291,67 @@ class EmulatedCublas:
         self, dtype: str, shape: tuple[int, int], pointers: tuple[int, int], batch: int
     ) -> Iterator[np.ndarray]:
         """Views of column-major matrices, by the address of their pointers and the leading dimension."""
-        (rows, cols), (table, ld) = shape, pointers
-        assert ld >= rows, f"leading dimension {ld} of matrices with {rows} rows"
+        table, ld = pointers
+        assert ld >= shape[0], f"leading dimension {ld} of matrices with {shape[0]} rows"
         for pointer in self.gpu.memory(table, "uint64")[:batch]:
-            memory = self.gpu.memory(int(pointer), dtype)
-            assert memory.size >= ld * (cols - 1) + rows, "a matrix reaches past the end of its buffer"
-            yield as_strided(memory, shape, (memory.itemsize, ld * memory.itemsize))
+            yield self._matrix(dtype, shape, int(pointer), ld)
+
+    def _matrix(self, dtype: str, shape: tuple[int, int], ptr: int, ld: int) -> np.ndarray:
+        return _column_major(self.gpu, dtype, shape, ptr, ld)
+
+
+class EmulatedCusolver:
+    """cuSOLVER's getrf of one matrix by the oracle; a stream and its workspace serve one item at a time."""
+
+    BYTES = 40
+
+    def __init__(self, gpu: EmulatedGPU) -> None:
+        self.gpu = gpu
+        self.workspaces: dict[int, set[int]] = {}
+
+    def getrf_bytes(self, dtype: str, ordinal: int, shape: tuple[int, int], a: tuple[int, int]) -> int:
+        return self.BYTES
+
+    def getrf(
+        self,
+        dtype: str,
+        ordinal: int,
+        stream: int,
+        shape: tuple[int, int],
+        a: tuple[int, int],
+        workspace: int,
+        ipiv: int,
+        info: int,
+    ) -> None:
+        steps = min(shape)
+        assert self.gpu.memory(workspace, "uint8").size >= self.BYTES
+        matrix = _column_major(self.gpu, dtype, shape, *a)
+        factors = oracle.getf2(matrix)
+        matrix[...] = factors.lu
+        self.gpu.memory(ipiv, "int32")[:steps] = factors.ipiv
+        self.gpu.memory(info, "int32")[:1] = factors.info
+        self.gpu.streams.append(stream)
+        self.workspaces.setdefault(stream, set()).add(workspace)
+
+
+def _column_major(gpu: EmulatedGPU, dtype: str, shape: tuple[int, int], ptr: int, ld: int) -> np.ndarray:
+    """A matrix where it lies."""
+    rows, cols = shape
+    memory = gpu.memory(ptr, dtype)
+    assert memory.size >= ld * (cols - 1) + rows, "a matrix reaches past the end of its buffer"
+    return as_strided(memory, shape, (memory.itemsize, ld * memory.itemsize))
+
+
+def _op(matrix: np.ndarray, trans: str) -> np.ndarray:
+    return {"N": matrix, "T": matrix.T, "C": matrix.conj().T}[trans]
+
+
+def _number(value: complex, dtype: str) -> Any:
+    kind = np.dtype(dtype).type
+    return kind(value) if dtype.startswith("complex") else kind(complex(value).real)
+
+
+SIDE_STREAMS = (9001, 9002, 9003, 9004)
 
 
 @contextmanager
@@ -248,8 +379,14 @@ def install(monkeypatch: pytest.MonkeyPatch, *, vendor: bool = False) -> Emulate
     monkeypatch.setattr(edge, "device_info", lambda ordinal: WITH_VENDOR if vendor else EMULATED)
     monkeypatch.setattr(edge, "active", lambda ordinal: nullcontext())
     monkeypatch.setattr(edge, "fill_zero", gpu.fill_zero)
-    monkeypatch.setattr(cublas_lu, "cublas", EmulatedCublas(gpu))
-    for module in (common, tiny):
+    for module in (cublas_blas, cublas_lu):
+        monkeypatch.setattr(module, "cublas", EmulatedCublas(gpu))
+    monkeypatch.setattr(vendor_loop, "cusolver", EmulatedCusolver(gpu))
+    monkeypatch.setattr(
+        vendor_loop, "forked", lambda stream, ordinal, count: nullcontext(SIDE_STREAMS[:count])
+    )
+    for module in (common, gemm_cta, getrf_blocked, getrf_cta, getrs_cta, interchange, tiny, trsm_cta):
         monkeypatch.setattr(module, "kernel", lambda source, ordinal: EmulatedKernel(gpu, source))
-    monkeypatch.setattr(common, "scratch", lambda size, stream, ordinal: _scratch(gpu, size))
+    for module in (common, memory, vendor_loop):
+        monkeypatch.setattr(module, "scratch", lambda size, stream, ordinal: _scratch(gpu, size))
     return gpu

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batchlas_py.capability import odd_ld, sm89_max_work_group, square_getrf_bytes, square_getrf_ceiling
+from batchlas_py.capability import getrf_bytes, odd_ld, sm89_max_work_group, square_getrf_ceiling
 from batchlas_py.dtypes import DTYPES
 from batchlas_py.errors import ArgumentError
 from batchlas_py.problem import RECORDED
@@ -40,7 +40,7 @@ def test_ceilings_of_the_record(dtype: str, scaled: int, unscaled: int) -> None:
     ],
 )
 def test_footprint_by_hand(dtype: str, n: int, expected: int) -> None:
-    assert square_getrf_bytes(dtype, n) == expected
+    assert getrf_bytes(dtype, n, n) == expected
 
 
 @pytest.mark.parametrize(("n", "ld"), [(0, 1), (1, 1), (2, 3), (31, 31), (32, 33)])
@@ -51,8 +51,8 @@ def test_leading_dimension_is_the_next_odd_one(n: int, ld: int) -> None:
 @given(st.sampled_from(DTYPES), st.integers(0, 300_000), st.integers(1, 32))
 def test_ceiling_fits_and_the_next_order_does_not(dtype: str, budget: int, min_blocks: int) -> None:
     n = square_getrf_ceiling(dtype, budget, min_blocks)
-    assert n == 0 or square_getrf_bytes(dtype, n) * min_blocks <= budget
-    assert square_getrf_bytes(dtype, n + 1) * min_blocks > budget
+    assert n == 0 or getrf_bytes(dtype, n, n) * min_blocks <= budget
+    assert getrf_bytes(dtype, n + 1, n + 1) * min_blocks > budget
 
 
 @pytest.mark.parametrize("min_blocks", [0, -1])

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import doctest
+from types import ModuleType
 
 import pytest
 
 from batchlas_py import lapack
 
-CALLS = ("getrf", "getrs", "getri", "gesv")
+CALLS = ("getrf", "getrs", "getri", "gesv", "gemm", "trsm", "laswp")
 
 
-def test_every_example_does_what_it_shows() -> None:
-    outcome = doctest.testmod(lapack)
+@pytest.mark.parametrize("module", [lapack.lu, lapack.blas], ids=lambda module: module.__name__)
+def test_every_example_does_what_it_shows(module: ModuleType) -> None:
+    outcome = doctest.testmod(module)
     assert outcome.attempted > 0
     assert outcome.failed == 0
 

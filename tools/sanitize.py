@@ -1,4 +1,4 @@
-"""Small problems for compute-sanitizer, every lane bucket and layout of the register-resident kernels.
+"""Small problems for compute-sanitizer, every bucket and layout of the tiny kernels, every block kernel.
 
 Run ``compute-sanitizer --tool memcheck python tools/sanitize.py``, and the same with ``racecheck``. Batches
 end inside a block, matrices have padding, and each result is checked, so a silent failure shows too.
@@ -11,9 +11,9 @@ import itertools
 import cupy
 import numpy as np
 
-from batchlas_py import lapack
+from batchlas_py import lapack, pinned
 from batchlas_py.dtypes import DTYPES
-from batchlas_py.testing.ratios import dget01, dget02
+from batchlas_py.testing.ratios import dget01, dget02, dget03
 
 ORDERS = (3, 7, 13, 32)
 BATCH = 11
@@ -45,10 +45,36 @@ def solve(dtype: str, n: int, order: str, nrhs: int) -> None:
     assert ratio.passes(), (dtype, n, order, nrhs, ratio.worst)
 
 
+def solve_by_blocks(dtype: str, n: int, order: str, variants: dict[str, str]) -> None:
+    """Factor, solve and invert one batch by the kernels of blocks, and check all."""
+    generator = np.random.default_rng(n)
+    values = generator.standard_normal((3, n, n)) + 1j * generator.standard_normal((3, n, n))
+    a = (values if np.dtype(dtype).kind == "c" else values.real).astype(dtype)
+    b = np.ascontiguousarray(a[..., :2])
+    with pinned(trsm="cta", gemm="cta", **variants):
+        for route in ("cta", "blocked"):
+            lu, ipiv, _ = lapack.getrf(padded(a, order), route=route)
+            assert dget01(a, cupy.asnumpy(lu), cupy.asnumpy(ipiv)).passes(), (dtype, n, order, route)
+            x = lapack.getrs(lu, ipiv, padded(b, order), route=route)
+            assert dget02(a, cupy.asnumpy(x), b).passes(), (dtype, n, order, route)
+        inverse = lapack.getri(lu, ipiv, route="blocked").inv
+        assert dget03(a, cupy.asnumpy(inverse)).passes(), (dtype, n, order)
+
+
+VARIANTS: tuple[dict[str, str], ...] = (
+    {},
+    {"getrf_right_laswp": "gather", "getrf_laswp": "defer_gather", "getrs_laswp": "gather"},
+    {"getrf_leaf": "slm", "getrf_right_laswp": "walk", "getrf_laswp": "inloop"},
+)
+
+
 def main() -> None:
     """Run every combination once."""
     for dtype, n, order, nrhs in itertools.product(DTYPES, ORDERS, "FC", (1, 3)):
         solve(dtype, n, order, nrhs)
+    for dtype, variants in itertools.product(DTYPES, VARIANTS):
+        solve_by_blocks(dtype, 45, "F", variants)
+    solve_by_blocks("float32", 52, "C", {})
     print("every result is right")
 
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from ..dtypes import DTYPES
+from ..kernels.block_choice import gemm_specs, getrs_cta_specs, panel_specs, trsm_specs, update_specs
+from ..kernels.block_specs import LaswpSpec, ZeroPivotSpec
 from ..kernels.choice import tiny_specs
 from ..kernels.specs import RelayoutSpec, ToolSpec
 from ..runtime.registry import KernelSource
+from . import getrf_cta
 
 __all__ = ["catalogue"]
+
+SWAPS = ("walk", "gather", "identity")
 
 
 def catalogue(arch: str) -> dict[str, tuple[KernelSource, ...]]:
@@ -21,9 +26,19 @@ def catalogue(arch: str) -> dict[str, tuple[KernelSource, ...]]:
     tools = [ToolSpec("pointers"), *(ToolSpec("invalidate", dtype) for dtype in DTYPES)]
     return {
         "getrf tiny": tuple(KernelSource("getrf_tiny", spec) for spec in tiny_specs("getrf", arch)),
+        "getrf cta": tuple(KernelSource("getrf_cta", spec) for spec in getrf_cta.specs()),
+        "getrf blocked": (
+            *(KernelSource("getrf_panel", spec) for spec in panel_specs(arch)),
+            *(KernelSource("lu_update", spec) for spec in update_specs()),
+        ),
+        "gemm cta": tuple(KernelSource("gemm_cta", spec) for spec in gemm_specs()),
+        "trsm cta": tuple(KernelSource("trsm_cta", spec) for spec in trsm_specs()),
+        "laswp": tuple(KernelSource("laswp", LaswpSpec(kind, dtype)) for kind in SWAPS for dtype in DTYPES),
+        "getrs cta": tuple(KernelSource("getrs_cta", spec) for spec in getrs_cta_specs(arch)),
         "gesv tiny": tuple(KernelSource("gesv_tiny", spec) for spec in tiny_specs("gesv", arch)),
         "helpers": (
             *(KernelSource("relayout", spec) for spec in relayouts),
             *(KernelSource("batch_tools", spec) for spec in tools),
+            *(KernelSource("zero_pivots", ZeroPivotSpec(dtype)) for dtype in DTYPES),
         ),
     }

@@ -24,8 +24,11 @@ __all__ = [
     "invalidate",
     "kernel_matrix",
     "native",
+    "needs_gpu",
     "pointers",
+    "relayout",
     "vendor_family",
+    "vendor_present",
 ]
 
 TILE: Final = 32
@@ -37,24 +40,36 @@ def kernel_matrix(view: BatchView) -> tuple[Any, ...]:
     return view.ptr, int32(view.row_stride), int32(view.col_stride), view.batch_stride
 
 
-def native(problem: Problem, device: DeviceInfo) -> Verdict:
-    """What every native family needs: a GPU, and square matrices."""
+def needs_gpu(device: DeviceInfo) -> Verdict:
+    """What every native family needs: a GPU."""
     if not device.is_gpu:
         return no("native kernels need a CUDA device; NumPy arrays run on LAPACK")
-    if problem.m != problem.n:
-        return no(f"needs square matrices, got {problem.m} x {problem.n}")
     return YES
 
 
-def vendor_family(op: str, on_gpu: Callable[[Call], None], on_host: Callable[[Call], None]) -> Family:
-    """The vendor's family of ``op``: cuBLAS for square matrices, LAPACK for all."""
+def native(problem: Problem, device: DeviceInfo) -> Verdict:
+    """What most native families need: a GPU, and square matrices."""
+    verdict = needs_gpu(device)
+    if verdict.ok and problem.m != problem.n:
+        return no(f"needs square matrices, got {problem.m} x {problem.n}")
+    return verdict
+
+
+def vendor_present(device: DeviceInfo) -> Verdict:
+    """What every vendor family needs: its library."""
+    return YES if device.has_vendor else no(device.vendor_reason or "no vendor library")
+
+
+def vendor_family(
+    op: str, on_gpu: Callable[[Call], None], on_host: Callable[[Call], None], *, square: bool = True
+) -> Family:
+    """The vendor's family of ``op``: cuBLAS, which may want square matrices, and LAPACK."""
 
     def can_run(problem: Problem, device: DeviceInfo) -> Verdict:
-        if not device.has_vendor:
-            return no(device.vendor_reason or "no vendor library")
-        if device.is_gpu and problem.m != problem.n:
+        verdict = vendor_present(device)
+        if verdict.ok and square and device.is_gpu and problem.m != problem.n:
             return no(f"cuBLAS takes square matrices, got {problem.m} x {problem.n}")
-        return YES
+        return verdict
 
     def launch(call: Call) -> None:
         (on_gpu if call.device.is_gpu else on_host)(call)
@@ -63,11 +78,16 @@ def vendor_family(op: str, on_gpu: Callable[[Call], None], on_host: Callable[[Ca
 
 
 def copy(source: BatchView, target: BatchView, call: Call) -> None:
+    """Copy a batch between any two layouts, as part of a call."""
+    relayout(source, target, call.stream, call.device.ordinal)
+
+
+def relayout(source: BatchView, target: BatchView, stream: int, ordinal: int) -> None:
     """Copy a batch between any two layouts."""
     tile_rows, tile_cols = -(-target.rows // TILE), -(-target.cols // TILE)
     spec = RelayoutSpec(target.dtype, source.layout != "C", target.layout != "C")
-    kernel(KernelSource("relayout", spec), call.device.ordinal).launch(
-        call.stream,
+    kernel(KernelSource("relayout", spec), ordinal).launch(
+        stream,
         target.batch * tile_rows * tile_cols,
         *kernel_matrix(source),
         *kernel_matrix(target),

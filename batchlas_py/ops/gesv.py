@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..family import Call, Family, Verdict, no
-from ..problem import DeviceInfo, Problem
+from ..family import Call, Family
+from ..problem import Problem
 from ..vendor import lapack
-from . import cublas_lu, getrf, getrs, tiny
+from . import cublas_lu, tiny
 from .common import invalidate, native, vendor_family
 
 __all__ = ["FAMILIES"]
@@ -13,16 +13,6 @@ __all__ = ["FAMILIES"]
 
 def _children(problem: Problem) -> tuple[Problem, Problem]:
     return problem.child("getrf", nrhs=0), problem.child("getrs", trans="N")
-
-
-def _blocked_can_run(problem: Problem, device: DeviceInfo) -> Verdict:
-    """Whether some family can run each of the two parts."""
-    verdict = native(problem, device)
-    for child, families in zip(_children(problem), (getrf.FAMILIES, getrs.FAMILIES), strict=True):
-        refusals = [one for one in (family.can_run(child, device) for family in families) if not one.ok]
-        if verdict.ok and len(refusals) == len(families):
-            return no(f"no family can run its {child.op}: {refusals[-1].reason}")
-    return verdict
 
 
 def _launch_blocked(call: Call) -> None:
@@ -36,6 +26,6 @@ def _launch_blocked(call: Call) -> None:
 
 FAMILIES = (
     tiny.family("gesv"),
-    Family("gesv", "blocked", _blocked_can_run, _launch_blocked),
+    Family("gesv", "blocked", native, _launch_blocked),
     vendor_family("gesv", cublas_lu.gesv, lapack.gesv),
 )

@@ -8,7 +8,7 @@ elimination goes on past it.
 from __future__ import annotations
 
 from ..vendor import lapack
-from . import cublas_lu, tiny
+from . import cublas_lu, getrf_blocked, getrf_cta, tiny, vendor_loop
 from .common import vendor_family
 
 __all__ = ["FAMILIES"]
@@ -16,5 +16,8 @@ __all__ = ["FAMILIES"]
 
 FAMILIES = (
     tiny.family("getrf"),
+    getrf_cta.FAMILY,
+    getrf_blocked.FAMILY,
     vendor_family("getrf", cublas_lu.getrf, lapack.getrf),
+    vendor_loop.FAMILY,
 )

@@ -65,6 +65,9 @@ def explain(
     uplo: str = "",
     trans: str = "",
     layout: Layout = "F",
+    k: int = 0,
+    side: str = "",
+    diag: str = "",
     route: str | None = None,
     arch: str | None = None,
     device: DeviceInfo | None = None,
@@ -87,6 +90,10 @@ def explain(
         LAPACK characters, empty where the op has none.
     layout : {"F", "C", "strided"}
         Memory layout of the matrices.
+    k : int
+        Inner extent of a product, or number of interchanges.
+    side, diag : str
+        LAPACK characters, empty where the op has none.
     route : str, optional
         The pin to explain, as in a call.
     arch : str, optional
@@ -99,7 +106,9 @@ def explain(
     Explanation
         Also where the call would raise: `Explanation.error` then says what.
     """
-    problem = Problem(op, canonical_dtype(dtype), n if m is None else m, n, batch, nrhs, uplo, trans, layout)
+    problem = Problem(
+        op, canonical_dtype(dtype), n if m is None else m, n, batch, nrhs, uplo, trans, layout, k, side, diag
+    )
     target = visible(_target(arch, device), config.current())
     verdicts = judge(problem, target)
     try:

@@ -39,7 +39,7 @@ def run(
     """Select a family and launch it.
 
     Ops that the family is made of come back here on the same device and stream, and select for
-    themselves: ``route`` is for this problem alone.
+    themselves: ``route`` is for this problem alone, but the variants that it spells are in force for them.
 
     Parameters
     ----------
@@ -62,7 +62,8 @@ def run(
 
     choice = select(problem, device, route)
     _note(problem, choice)
-    choice.family.launch(Call(problem, choice.device, operands, stream, child))
+    with choice.in_force():
+        choice.family.launch(Call(problem, choice.device, operands, stream, child))
     return choice
 
 
@@ -71,7 +72,8 @@ def prepare(problem: Problem, operands: Operands, choice: Selection) -> Enqueue 
     family = choice.family
     if family.prepare is None:
         return None
-    repeat = family.prepare(Call(problem, choice.device, operands, 0, _no_child))
+    with choice.in_force():
+        repeat = family.prepare(Call(problem, choice.device, operands, 0, _no_child))
 
     def enqueue(stream: int, addresses: Sequence[int]) -> None:
         _note(problem, choice)

@@ -1,19 +1,21 @@
 """The choice of a family: a pin where there is one, else the best-ranked family that can run.
 
 Order: argument, `batchlas_py.pinned`, environment, table, default order. Only an automatic choice falls
-through to the next; a pin that cannot run raises. On the host, LAPACK is the one family: the environment
+through to the next; a pin that cannot run raises. A pin may spell variants of its family, which are in force
+for what it starts. On the host, LAPACK is the one family: the environment
 and the tables speak of CUDA and are not asked, while an argument or `pinned` binds there too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from .. import config
-from ..config import AUTO, Config
+from ..config import AUTO, Config, Spelling
 from ..errors import PinError, UnsupportedProblem
 from ..family import Family, Verdict, no
 from ..problem import DeviceInfo, Problem
@@ -39,6 +41,8 @@ class Selection:
         The table's row, the pin, or the names of the default order.
     verdicts : mapping of str to Verdict
         Of every route of the op, whether it can run, or why not.
+    spelling : Spelling, optional
+        The pin, where it spells variants of the family.
     """
 
     family: Family
@@ -46,11 +50,16 @@ class Selection:
     source: str
     rule: str
     verdicts: Verdicts
+    spelling: Spelling | None = None
 
     @property
     def route(self) -> str:
-        """Name of the family."""
-        return self.family.name
+        """Name of the family, with the variants that a pin spells."""
+        return self.spelling.text if self.spelling else self.family.name
+
+    def in_force(self) -> AbstractContextManager[None]:
+        """Context in which the variants of the pin are those of the settings."""
+        return config.pinned(**dict(self.spelling.variants)) if self.spelling else nullcontext()
 
 
 class Ranking(NamedTuple):
@@ -59,6 +68,7 @@ class Ranking(NamedTuple):
     names: tuple[str, ...]
     source: str
     rule: str
+    spelling: Spelling | None = None
 
 
 def select(problem: Problem, device: DeviceInfo, route: str | None = None) -> Selection:
@@ -116,7 +126,8 @@ def _select(problem: Problem, device: DeviceInfo, route: str | None, settings: C
     for ranking in (pin,) if pin is not None else _rankings(problem, seen, settings):
         name = next((name for name in ranking.names if verdicts[name].ok), None)
         if name is not None:
-            return Selection(_present(problem.op)[name], seen, ranking.source, ranking.rule, verdicts)
+            family = _present(problem.op)[name]
+            return Selection(family, seen, ranking.source, ranking.rule, verdicts, ranking.spelling)
     raise UnsupportedProblem(f"no family can run {describe(problem)} on {seen.arch}: {_reasons(verdicts)}")
 
 
@@ -139,19 +150,19 @@ def _pin(op: str, device: DeviceInfo, route: str | None, settings: Config) -> Ra
         if setter == "environment" and not device.is_gpu:
             return None
         source = f"pinned({op}=)" if setter == "pinned()" else f"environment {config.SETTINGS[op].variable}"
-    return None if route == AUTO else Ranking((route,), source, route)
+    if route == AUTO:
+        return None
+    spelling = config.spelling(op, route, source)
+    return Ranking((spelling.family,), source, route, spelling if spelling.variants else None)
 
 
 def _check_pin(pin: Ranking, problem: Problem, device: DeviceInfo, verdicts: Verdicts) -> None:
-    (route,) = pin.names
-    if route not in verdicts:
-        accepted = ", ".join((AUTO, *verdicts))
-        raise PinError(f"{pin.source}: got {route!r} for {problem.op}, accepted are {accepted}")
-    if not verdicts[route].ok:
+    (family,) = pin.names
+    if not verdicts[family].ok:
         able = ", ".join(name for name, verdict in verdicts.items() if verdict.ok) or "none"
         where = f"{describe(problem)} on {device.arch}"
-        reason = verdicts[route].reason
-        raise PinError(f"{pin.source}: {route!r} cannot run {where}: {reason}; routes that can: {able}")
+        reason = verdicts[family].reason
+        raise PinError(f"{pin.source}: {pin.rule!r} cannot run {where}: {reason}; routes that can: {able}")
 
 
 def _rankings(problem: Problem, device: DeviceInfo, settings: Config) -> Iterator[Ranking]:

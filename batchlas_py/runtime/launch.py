@@ -114,7 +114,8 @@ def _load(source: KernelSource, ordinal: int) -> Kernel:
     code = code_of(source, f"sm_{device.arch}")
     handle = _core().ObjectCode.from_cubin(code.cubin).get_kernel(code.entry)
     if getattr(source.spec, "dynamic_shared", False):
-        _allow_dynamic_shared(handle, device.properties.max_shared_memory_per_block_optin, ordinal)
+        budget = device.properties.max_shared_memory_per_block_optin
+        _allow_dynamic_shared(handle, budget - code.resources.shared, ordinal)
     return Kernel(handle, source.spec.threads, ordinal)
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-__all__ = ["THRESHOLD", "Ratios", "dget01", "dget02", "dget03", "tripwire"]
+__all__ = ["THRESHOLD", "Ratios", "dget01", "dget02", "dget03", "dmmch", "tripwire"]
 
 THRESHOLD: Final = 30.0
 
@@ -104,6 +104,28 @@ def dget03(a: np.ndarray, inv: np.ndarray) -> Ratios:
     norm, size = _norm1(_wide(a)), _norm1(_wide(inv))
     values = residual * (1 / norm / size) / _eps(a) / n
     return Ratios(np.where((norm == 0) | (size == 0), 1 / _eps(a), values))
+
+
+@np.errstate(all="ignore")
+def dmmch(product: np.ndarray, a: np.ndarray, b: np.ndarray, addend: np.ndarray | None = None) -> Ratios:
+    """Ratio of ``A B + C``, the largest element of ``|product - (A B + C)| / ((|A| |B| + |C|) eps)``.
+
+    Parameters
+    ----------
+    product : ndarray, shape (..., m, n)
+        The product in the working precision.
+    a, b : ndarray, shape (..., m, k) and (..., k, n)
+        The factors, whatever they are transposed or scaled with included.
+    addend : ndarray, shape (..., m, n), optional
+        C, scaled.
+    """
+    if not product.shape[-1] or not product.shape[-2]:
+        return _nothing(product)
+    start = np.zeros(product.shape) if addend is None else _wide(addend)
+    error = abs(_wide(product) - (_wide(a) @ _wide(b) + start))
+    gauge = abs(_wide(a)) @ abs(_wide(b)) + abs(start)
+    values = np.where((gauge == 0) & (error == 0), 0.0, error / gauge / _eps(product))
+    return Ratios(values.max(axis=(-2, -1)))
 
 
 def _nothing(a: np.ndarray) -> Ratios:

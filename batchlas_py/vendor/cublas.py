@@ -1,4 +1,7 @@
-"""cuBLAS's batched LU through nvmath-python: column-major matrices by arrays of pointers."""
+"""cuBLAS's batched calls through nvmath-python: column-major matrices, mostly by arrays of pointers.
+
+Factors of products are numbers on the host, and the mode of computation is cuBLAS's default, without TF32.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,25 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..dtypes import is_complex
 from ..errors import BackendUnavailable
 from ..runtime.device import core_device
 
-__all__ = ["getrf_batched", "getri_batched", "getrs_batched", "version"]
+__all__ = [
+    "LETTER",
+    "gemm_strided_batched",
+    "getrf_batched",
+    "getri_batched",
+    "getrs_batched",
+    "trsm_batched",
+    "version",
+]
 
 LETTER: Final = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 OPERATION: Final = {"N": 0, "T": 1, "C": 2}
+SIDE: Final = {"L": 0, "R": 1}
+FILL: Final = {"L": 0, "U": 1}
+DIAGONAL: Final = {"N": 0, "U": 1}
 
 _local = threading.local()
 
@@ -89,3 +104,46 @@ def getri_batched(
 ) -> None:
     """Invert out of place; ``a`` and ``inverse`` are (pointers, leading dimension)."""
     _function(dtype, "getri")(_handle(ordinal, stream), n, *a, ipiv, *inverse, info, batch)
+
+
+def gemm_strided_batched(
+    dtype: str,
+    ordinal: int,
+    stream: int,
+    trans: str,
+    shape: tuple[int, int, int],
+    factors: tuple[complex, complex],
+    a: tuple[int, int, int],
+    b: tuple[int, int, int],
+    c: tuple[int, int, int],
+    batch: int,
+) -> None:
+    """Multiply; ``shape`` is (m, n, k), ``factors`` (alpha, beta), a matrix (address, ld, batch stride)."""
+    alpha, beta = (_number(value, dtype) for value in factors)
+    operations = (OPERATION[letter] for letter in trans)
+    _function(dtype, "gemm_strided")(
+        _handle(ordinal, stream), *operations, *shape, alpha.ctypes.data, *a, *b, beta.ctypes.data, *c, batch
+    )
+
+
+def trsm_batched(
+    dtype: str,
+    ordinal: int,
+    stream: int,
+    letters: str,
+    shape: tuple[int, int],
+    factor: complex,
+    a: tuple[int, int],
+    b: tuple[int, int],
+    batch: int,
+) -> None:
+    """Solve in place; ``letters`` are side, uplo, trans, diag, ``shape`` is that of ``b``."""
+    side, uplo, trans, diag = tuple(letters)
+    codes = SIDE[side], FILL[uplo], OPERATION[trans], DIAGONAL[diag]
+    alpha = _number(factor, dtype)
+    _function(dtype, "trsm")(_handle(ordinal, stream), *codes, *shape, alpha.ctypes.data, *a, *b, batch)
+
+
+def _number(value: complex, dtype: str) -> np.ndarray:
+    """A number in memory of its own."""
+    return np.array([value if is_complex(dtype) else complex(value).real], dtype)

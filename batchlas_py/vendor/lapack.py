@@ -1,4 +1,4 @@
-"""The host backend: SciPy's LAPACK over a batch of NumPy arrays.
+"""The host backend: SciPy's LAPACK and BLAS over a batch of NumPy arrays.
 
 LAPACK does the work wherever its answer can be trusted. An optimised LAPACK may skip the row swap at a
 subnormal pivot, get the reciprocal of a pivot wrong at either end of the range of numbers, or return a pivot
@@ -18,7 +18,7 @@ from ..errors import ArgumentError
 from ..family import Call
 from ..nan import not_a_number
 
-__all__ = ["gesv", "getrf", "getri", "getrs"]
+__all__ = ["gemm", "gesv", "getrf", "getri", "getrs", "laswp", "trsm"]
 
 PART_BYTES = 4 << 20
 
@@ -60,7 +60,7 @@ def gesv(call: Call) -> None:
 def getrs(call: Call) -> None:
     """Solve ``op(A) X = B`` from the factors; operands ``lu``, ``ipiv``, ``b``, ``x``."""
     lu, ipiv, b, x = _arrays(call, "lu", "ipiv", "b", "x")
-    _solve(lu, _zero_based(ipiv), b, call.problem.trans, x)
+    _solve(lu, _zero_based(ipiv, lu.shape[1]), b, call.problem.trans, x)
 
 
 def getri(call: Call) -> None:
@@ -69,7 +69,7 @@ def getri(call: Call) -> None:
     The inverse of a singular item is NaN.
     """
     lu, ipiv, inv, info = _arrays(call, "lu", "ipiv", "inv", "info")
-    pivots = _zero_based(ipiv)
+    pivots = _zero_based(ipiv, lu.shape[1])
     info[:, 0, 0] = failed = _first_zero_pivot(lu)
     if not lu.size:
         return
@@ -83,6 +83,58 @@ def getri(call: Call) -> None:
             inv[i] = routines.getri(lu[i], pivots[i], lwork=lwork)[0]
         else:
             inv[i] = _careful_getrs(lu[i], pivots[i], identity, "N")
+
+
+@np.errstate(all="ignore")
+def gemm(call: Call) -> None:
+    """``alpha op(A) op(B) + beta C``; operands ``a``, ``b`` and, read and written, ``c``."""
+    a, b, c = _arrays(call, "a", "b", "c")
+    transa, transb = tuple(call.problem.trans)
+    alpha, beta = (_number(value, c) for value in (call.problem.alpha, call.problem.beta))
+    for part in _parts(c):
+        addend = beta * c[part] if beta != 0 else c.dtype.type(0)
+        c[part] = alpha * (_op(a[part], transa) @ _op(b[part], transb)) + addend if alpha != 0 else addend
+
+
+def trsm(call: Call) -> None:
+    """Solve with a triangle on the left or on the right; operands ``a``, ``b``, ``x``."""
+    a, b, x = _arrays(call, "a", "b", "x")
+    problem = call.problem
+    for i in range(len(b)):
+        x[i] = _blas_trsm(b.dtype.name)(
+            _number(problem.alpha, b),
+            a[i],
+            b[i],
+            side=problem.side == "R",
+            lower=problem.uplo == "L",
+            trans_a="NTC".index(problem.trans),
+            diag=problem.diag == "U",
+        )
+
+
+def laswp(call: Call) -> None:
+    """Interchange rows, backwards if ``trans`` is ``"T"``; operands ``a``, ``ipiv``, ``x``."""
+    a, ipiv, x = _arrays(call, "a", "ipiv", "x")
+    m = a.shape[1]
+    pivots = _zero_based(ipiv, m)
+    rows = np.broadcast_to(np.arange(m), a.shape[:2]).copy()
+    steps, items = range(pivots.shape[1]), np.arange(len(a))
+    for k in steps if call.problem.trans == "N" else reversed(steps):
+        chosen = rows[items, pivots[:, k]]
+        rows[items, pivots[:, k]] = rows[:, k]
+        rows[:, k] = chosen
+    x[...] = np.take_along_axis(a, rows[:, :, None], axis=1)
+
+
+def _number(value: complex, like: np.ndarray) -> Any:
+    return like.dtype.type(value if np.iscomplexobj(like) else value.real)
+
+
+def _op(matrices: np.ndarray, trans: str) -> np.ndarray:
+    if trans == "N":
+        return matrices
+    transposed: np.ndarray = matrices.swapaxes(1, 2)
+    return transposed.conj() if trans == "C" else transposed
 
 
 def _arrays(call: Call, *names: str) -> list[np.ndarray]:
@@ -100,15 +152,21 @@ def _routines(dtype: str) -> _Routines:
     return _Routines(*get_lapack_funcs(_Routines._fields, dtype=np.dtype(dtype)))
 
 
+@cache
+def _blas_trsm(dtype: str) -> Any:
+    from scipy.linalg import get_blas_funcs  # likewise
+
+    return get_blas_funcs("trsm", dtype=np.dtype(dtype))
+
+
 def _parts(a: np.ndarray) -> Iterator[slice]:
     """Cut the batch so that the working copy of a part stays small."""
     step = max(1, PART_BYTES // max(1, a[:1].nbytes))
     return (slice(start, start + step) for start in range(0, len(a), step))
 
 
-def _zero_based(ipiv: np.ndarray) -> np.ndarray:
+def _zero_based(ipiv: np.ndarray, n: int) -> np.ndarray:
     """Pivots as SciPy wants them; LAPACK would write outside the matrix if one were out of range."""
-    n = ipiv.shape[1]
     if ipiv.size and not (ipiv.min() >= 1 and ipiv.max() <= n):
         raise ArgumentError(f"ipiv: got values from {ipiv.min()} to {ipiv.max()}, accepted are 1 to {n}")
     pivots: np.ndarray = ipiv[:, :, 0] - 1

@@ -31,7 +31,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize("op", ["getrf", "getrs", "getri", "gesv"])
+@pytest.mark.parametrize("op", ["getrf", "getrs", "getri", "gesv", "gemm", "trsm", "laswp"])
 def test_from_words_to_rows(op: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bench(op, **QUICK, backend="host", arms="vendor,auto", out=tmp_path / "rows.csv", commit="feedbeef")
     rows = rows_of(tmp_path / "rows.csv")
@@ -41,7 +41,7 @@ def test_from_words_to_rows(op: str, tmp_path: Path, capsys: pytest.CaptureFixtu
     ]
     for row in rows:
         assert (row["op"], row["m"], row["batch"], row["route"]) == (op, row["n"], "6", "vendor")
-        assert row["nrhs"] == ("1" if op in ("getrs", "gesv") else "0")
+        assert row["nrhs"] == ("0" if op in ("getrf", "getri", "laswp") else "1")
         assert float(row["median_us"]) > 0
         assert float(row["roof_us"]) > 0
         assert 0 <= float(row["residual_ratio"]) < 30
@@ -157,7 +157,7 @@ def test_the_command_line(tmp_path: Path) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("library", ["cupy", "torch"])
-@pytest.mark.parametrize("op", ["getrf", "getrs", "getri", "gesv"])
+@pytest.mark.parametrize("op", ["getrf", "getrs", "getri", "gesv", "gemm", "trsm", "laswp"])
 def test_on_a_device(library: str, op: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip(library)
     monkeypatch.setattr(command, "open_library", lambda backend: arrays.LIBRARIES[library]())

@@ -233,5 +233,5 @@ def test_arms_are_routes_of_the_op() -> None:
         "tiny",
         "auto",
     ]
-    with pytest.raises(ArgumentError, match="arms: got 'tini', accepted for getrf are auto, tiny"):
+    with pytest.raises(ArgumentError, match="arms: got 'tini' for getrf, accepted are auto, tiny"):
         arms.parse_arms("vendor,tini", "getrf")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from batchlas_py._resources import bench_module
@@ -41,6 +42,28 @@ def test_operations_are_those_of_the_textbook_loops(n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])
+def test_operations_of_products_solves_and_interchanges(n: int) -> None:
+    """A solve with a unit triangle is half of getrs less the divisions."""
+    problem = Problem("gemm", "float64", n, n, 1, 3)
+    assert setups.SETUPS["gemm"].operations(problem) == (3 * n * n, 3 * n * n)
+    pairs = count_getrs(n, 3)[1] // 2
+    assert setups.SETUPS["trsm"].operations(problem) == (pairs, pairs)
+    assert setups.SETUPS["laswp"].operations(problem) == (0, 0)
+
+
+@pytest.mark.parametrize("op", ["gemm", "trsm", "laswp"])
+def test_wrong_results_are_seen(op: str) -> None:
+    setup, problem = setups.SETUPS[op], Problem(op, "float64", 4, 4, 5, 2)
+    before = {name: np.array(array) for name, array in setup.inputs(NUMPY(), problem, 1).items()}
+    after = {name: array.copy() for name, array in before.items()}
+    assert not setup.residual(before, after) < 30, "nothing was done"
+    setup.call(after, "vendor")
+    assert setup.residual(before, after) < 30
+    next(after[o.name] for o in setup.operands(problem) if o.role == "inout")[3, 1, 1] += 1e-3
+    assert not setup.residual(before, after) < 30
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
 def test_an_inverse_costs_what_is_left_of_two_n_cubed(n: int) -> None:
     inverse = setups.SETUPS["getri"].operations(Problem("getri", "float64", n, n, 1))
     factor = count_getrf(n)
@@ -66,6 +89,9 @@ def test_a_complex_operation_counts_as_its_real_ones() -> None:
         ("getrs", 4 * 4 * 8 + 4 * 4 + 4 * 2 * 8, 4 * 2 * 8),
         ("getri", 4 * 4 * 8 + 4 * 4, 4 * 4 * 8 + 4),
         ("gesv", 4 * 4 * 8 + 4 * 2 * 8, 4 * 4 * 8 + 4 * 2 * 8 + 4 * 4 + 4),
+        ("gemm", 2 * 4 * 2 * 8 + 4 * 4 * 8, 4 * 4 * 8),
+        ("trsm", 4 * 4 * 8 + 4 * 2 * 8, 4 * 2 * 8),
+        ("laswp", 4 * 4 * 8 + 4 * 4, 4 * 4 * 8),
     ],
 )
 def test_traffic_is_every_operand_once_in_and_once_out(op: str, read: int, written: int) -> None:

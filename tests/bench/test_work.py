@@ -14,6 +14,7 @@ from batchlas_py.problem import Problem
 
 setups, work = bench_module("setups"), bench_module("work")
 NUMPY = bench_module("arrays").LIBRARIES["numpy"]()
+MAY_BE_EXACT = {"laswp", "gemm"}  # nothing is rounded; the reference is rounded alike
 
 
 def make(op: str = "gesv", dtype: str = "float64", layout: str = "F", count: int = 2, n: int = 4) -> Any:
@@ -35,7 +36,8 @@ def solved(op: str = "gesv", **options: Any) -> Any:
 def test_a_right_result_passes(op: str, dtype: str, layout: str) -> None:
     check = solved(op, dtype=dtype, layout=layout).check(1)
     assert check.fault == ""
-    assert 0 < check.ratio < 30
+    assert check.ratio < 30
+    assert check.ratio > 0 or op in MAY_BE_EXACT
 
 
 @pytest.mark.parametrize("op", setups.SETUPS)

@@ -6,7 +6,19 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from ..kernels import test_batch_tools, test_gesv_tiny, test_getrf_tiny, test_relayout, test_resources
+from ..kernels import (
+    test_batch_tools,
+    test_gemm_cta,
+    test_gesv_tiny,
+    test_getrf_cta,
+    test_getrf_panel,
+    test_getrf_tiny,
+    test_getrs_cta,
+    test_lu_update,
+    test_relayout,
+    test_resources,
+    test_trsm_cta,
+)
 from ..kernels.inputs import LARGEST, SMALLEST
 from .mutation import Edit
 
@@ -15,7 +27,9 @@ __all__ = ["BREAKS", "Break"]
 Check = Callable[[], None]
 Edits = tuple[str, ...]
 
+LU_BLOCK, TRANSFER, NARROW = "device.lu_block", "device.transfer", "device.narrow_solve"
 LU, ROWS, PIVOT, ARITHMETIC = "device.lu_rows", "device.rows", "device.pivot", "device.arithmetic"
+PANEL, TILES = "device.panel_rows", "device.tiles"
 DIRECT, STAGED = "F-ld", "C-ld"
 
 
@@ -91,6 +105,51 @@ def _copies() -> partial[None]:
 def _registers() -> partial[None]:
     code = next(code for code in test_resources.shipped() if str(code) == "getrf_tiny-float32-32-32-False-0")
     return partial(test_resources.test_every_kernel_lives_in_registers, code)
+
+
+def _cta(way: test_getrf_cta.Way = test_getrf_cta.BLOCK, m: int = 6, n: int = 6) -> partial[None]:
+    return partial(test_getrf_cta.test_factors_on_every_schedule, "float32", m, n, DIRECT, way)
+
+
+def _cta_tall(way: test_getrf_cta.Way) -> partial[None]:
+    return partial(test_getrf_cta.test_every_warp_searches_a_tall_panel, "float32", 130, 4, way)
+
+
+def _panel(way: test_getrf_panel.Way) -> partial[None]:
+    return partial(test_getrf_panel.test_factors_on_every_schedule, "float32", way)
+
+
+def _panel_zeros() -> partial[None]:
+    way = test_getrf_panel.WARP
+    return partial(test_getrf_panel.test_elimination_goes_on_past_a_zero_pivot, "float32", way)
+
+
+def _update(m: int, n: int, k: int, batch: int) -> partial[None]:
+    return partial(test_lu_update.test_the_bits_of_unblocked_elimination, "float32", m, n, k, batch)
+
+
+def _narrow(layout: str = DIRECT) -> partial[None]:
+    return partial(test_getrs_cta.test_solutions_on_every_schedule, "float32", "N", layout)
+
+
+def _narrow_warps() -> partial[None]:
+    return partial(test_getrs_cta.test_a_warp_a_matrix, "float32", "N", DIRECT)
+
+
+def _narrow_exact(trans: str) -> partial[None]:
+    return partial(test_getrs_cta.test_exact_solutions, 9, "float32", trans)
+
+
+def _product() -> partial[None]:
+    return partial(test_gemm_cta.test_every_shape, (33, 3, 2))
+
+
+def _product_slices() -> partial[None]:
+    return partial(test_gemm_cta.test_on_every_schedule, "float32")
+
+
+def _triangle(*, unit: bool) -> partial[None]:
+    return partial(test_trsm_cta.test_every_triangle, "float32", unit, False)
 
 
 BREAKS = (
@@ -522,6 +581,704 @@ BREAKS = (
             ),
         },
         blind=True,
+    ),
+    *_breaks(
+        LU_BLOCK,
+        _cta(),
+        {
+            "eliminated rows searched": (
+                "high, low, row = zero, zero, none\n        r = uint32(c + first)",
+                "high, low, row = zero, zero, none\n        r = first",
+            ),
+            "row brought down too early": (
+                "            if r == p:\n                held = x\n            else:\n                tile[",
+                "            held = select(r == p, x, held)\n            if True:\n                tile[",
+            ),
+            "row brought down lost": ("select(r == p, held, tile[at])", "tile[at]"),
+            "row brought down makes way": (
+                "select(p == c, held, tile[address(place, c, c)])",
+                "tile[address(place, c, c)]",
+            ),
+            "row that makes way lost": ("select(r == q, corner, ", "select(False, corner, "),
+            "pivot divided": ("tile[at] = select(r == c, pivot, x)", "tile[at] = x"),
+            "row above the pivot lost": (
+                "            tile[address(place, uint32(c - select(c == zero, zero, one)), c)] = upper\n",
+                "",
+            ),
+            "column without an owner": ("warp == uint32(c & uint32(warps - one))", "True"),
+            "offers without barrier": (
+                "            meet()\n        else:\n            cuda.syncwarp(full)\n        pivot,",
+                "            meet()\n        pivot,",
+            ),
+            "interchange without barrier": (
+                "lane, warp, warps)\n                cuda.syncwarp(full)\n",
+                "lane, warp, warps)\n",
+            ),
+            "step without block barrier": (
+                "            meet()\n            c = uint32(c + one)",
+                "            c = uint32(c + one)",
+            ),
+            "one place for pivots": (
+                "words[uint32(area[1] + pivots_at + uint32(c & one))]",
+                "words[uint32(area[1] + pivots_at)]",
+                "words[uint32(area[1] + pivots_at + uint32(j & one))]",
+                "words[uint32(area[1] + pivots_at)]",
+            ),
+            "left columns not interchanged": (
+                "if c != j and c != uint32(j + one):",
+                "if c > uint32(j + one):",
+            ),
+            "next column interchanged twice": ("if c != j and c != uint32(j + one):", "if c != j:"),
+            "columns past n updated": ("while uint32(c + others * warps) < n:", "while c < n:"),
+        },
+    ),
+    *_breaks(
+        LU_BLOCK,
+        _cta_tall(test_getrf_cta.FOUR_WARPS),
+        {
+            "offers without block barrier": (
+                "            meet()\n        else:\n            cuda.syncwarp(full)\n        pivot,",
+                "            cuda.syncwarp(full)\n        pivot,",
+            ),
+        },
+    ),
+    *_breaks(
+        LU_BLOCK,
+        _cta_tall(test_getrf_cta.EIGHT_WARPS),
+        {
+            "older offers elected": ("seats = min(team, uint32(", "seats = max(team, uint32("),
+        },
+    ),
+    *_breaks(
+        LU_BLOCK,
+        partial(
+            test_getrf_cta.test_ties_of_a_tall_panel_take_the_lowest_row, "float32", test_getrf_cta.BLOCK, 40
+        ),
+        {
+            "thread takes the highest row": ("x_high > high or", "x_high >= high or"),
+        },
+    ),
+    *_breaks(
+        LU_BLOCK,
+        partial(test_getrf_cta.test_the_last_bit_decides_a_pivot, "float64", 140),
+        {
+            "thread ignores the low word": ("(x_high == high and x_low > low)", "False"),
+        },
+    ),
+    *_breaks(
+        LU_BLOCK,
+        partial(test_getrf_cta.test_elimination_goes_on_past_a_zero_pivot, "float32", test_getrf_cta.BLOCK),
+        {
+            "zero pivot divides a column": (
+                "select(singular, x, divide(x, s, inverse))",
+                "divide(x, s, inverse)",
+            ),
+            "info is the last zero pivot": ("select(info == zero and not live,", "select(not live,"),
+            "mark left in a pivot": ("uint32(found & ~mark), found < mark", "found, found < mark"),
+        },
+    ),
+    *_breaks(
+        LU_BLOCK,
+        partial(test_getrf_cta.test_a_zero_pivot_multiplies_by_zero),
+        {
+            "zero pivot multiplies": (
+                "            l = select(live, tile[address(place, r, j)], nothing)\n            take_all",
+                "            l = tile[address(place, r, j)]\n            take_all",
+            ),
+            "zero pivot multiplies the next column": (
+                "        l = select(live, tile[address(place, r, j)], nothing)\n        return",
+                "        l = tile[address(place, r, j)]\n        return",
+            ),
+        },
+    ),
+    *_breaks(
+        LU_BLOCK,
+        partial(test_getrf_cta.test_an_infinite_pivot_divides_to_zero),
+        {
+            "first column updated": (
+                "select(c == zero, raw, multiply_subtract(raw, l, upper))",
+                "multiply_subtract(raw, l, upper)",
+            ),
+        },
+    ),
+    *_breaks(
+        LU_BLOCK,
+        partial(test_getrf_cta.test_a_panel_counts_from_its_base, "float32", test_getrf_cta.BLOCK),
+        {
+            "pivots count from the panel": (
+                "int32(uint32(q + one) + uint32(base))",
+                "int32(uint32(q + one))",
+            ),
+        },
+    ),
+    *_breaks(
+        "getrf_cta",
+        partial(test_getrf_cta.test_the_first_zero_pivot_of_all_panels_stays, test_getrf_cta.BLOCK),
+        {
+            "info counts from the panel": ("int32(uint32(first_zero) + uint32(base))", "int32(first_zero)"),
+            "info of an earlier panel lost": (
+                "elif first_zero != zero and info[item] == none:",
+                "elif first_zero != zero:",
+            ),
+            "info not started afresh": ("if base == none:", "if base == none and first_zero != zero:"),
+        },
+    ),
+    *_breaks(
+        "getrf_cta",
+        _cta(test_getrf_cta.WARP),
+        {
+            "items of a block aliased": (
+                "at = uint32(member * uint32(area + uint32(ld * n)))",
+                "at = uint32(member * uint32(0))",
+            ),
+            "items past the batch factored": ("if item < batch:", "if True:"),
+        },
+    ),
+    *_breaks(
+        "getrf_cta",
+        _cta(),
+        {
+            "steps before the matrix is there": (
+                "load(a, source, memory, tile, m, n, who)\n        meet()\n",
+                "load(a, source, memory, tile, m, n, who)\n",
+            ),
+        },
+    ),
+    *_breaks(
+        "getrf_cta",
+        _cta(),
+        {
+            "even leading dimension": ("ld = uint32(m | one)", "ld = uint32(uint32(m + one) & ~one)"),
+        },
+        blind=True,
+    ),
+    *_breaks(
+        TRANSFER,
+        _cta(),
+        {
+            "lines past the last put": ("if this < lines:", "if True:"),
+            "lines past the last taken": (
+                "min(uint32(line + uint32(g) * warps), uint32(lines - one))",
+                "uint32(line + uint32(g) * warps)",
+            ),
+        },
+    ),
+    *_breaks(
+        TRANSFER,
+        _cta(),
+        {
+            "lanes across lines": (
+                "columns = abs(row_stride) <= abs(col_stride)",
+                "columns = abs(row_stride) > abs(col_stride)",
+            ),
+        },
+        blind=True,
+    ),
+    *_breaks(
+        ARITHMETIC,
+        partial(test_getrf_cta.test_the_pivot_metric_is_the_sum_of_parts, "complex64", 3),
+        {
+            "metric is the modulus, cta": (
+                "bits(abs(z.real) + abs(z.imag), candidate)",
+                "bits(abs(z), candidate)",
+            ),
+        },
+    ),
+    *_breaks(
+        PANEL,
+        _panel(test_getrf_panel.WARPS),
+        {
+            "eliminated rows of a panel are candidates": (
+                "candidate = int32(row[r]) >= j",
+                "candidate = row[r] != none",
+            ),
+            "threads past a panel are candidates": (
+                "candidate = int32(row[r]) >= j",
+                "candidate = int32(row[r]) >= j or row[r] == none",
+            ),
+            "rows of a panel not swapped": ("select(row[r] == uint32(j), p, row[r]))", "row[r])"),
+            "both rows take the pivot's place": (
+                "select(row[r] == p, uint32(j), select(",
+                "select(row[r] == p, p, select(",
+            ),
+            "search before the swap": (
+                "        relabel(j, row, p)\n",
+                "",
+                "        scale_rows(j, a, row, l, s, inverse, singular)\n",
+                "        before = cuda.local.array(rows, np.uint32)\n"
+                "        for r in range(rows):\n"
+                "            before[r] = row[r]\n"
+                "        relabel(j, row, p)\n"
+                "        scale_rows(j, a, row, l, s, inverse, singular)\n",
+                "find(j + int32(1), a, row, state,",
+                "find(j + int32(1), a, before, state,",
+            ),
+            "offers of a panel without barrier": ("        cuda.syncthreads()\n", ""),
+            "one set of offers": ("uint32(uint32(j & int32(1)) * slots)", "none"),
+            "warps that are not there elect": ("min(lane, uint32(warps - uint32(1)))", "lane"),
+            "pivot row of a panel scales itself": ("int32(row[r]) > j and", "int32(row[r]) >= j and"),
+            "rows above the pivot updated": ("l[r] = select(below, quotient, zero)", "l[r] = a[at]"),
+            "next column of a panel updated twice": ("if k > j:", "if k >= j:"),
+        },
+    ),
+    *_breaks(
+        PANEL,
+        _panel(test_getrf_panel.WARP),
+        {
+            "offer of a warp without barrier": ("        cuda.syncwarp(full)\n", ""),
+        },
+    ),
+    *_breaks(
+        PANEL,
+        _panel(test_getrf_panel.WARPS),
+        {
+            "whole rows offered": ("if k >= j:", "if True:"),
+            "last warp elects many times": (
+                "select(lane < warps, keys[code_of + slot], none)",
+                "keys[code_of + slot]",
+            ),
+        },
+        blind=True,
+    ),
+    *_breaks(
+        PANEL,
+        _panel_zeros(),
+        {
+            "zero pivot divides a panel": (
+                "below = int32(row[r]) > j and not singular",
+                "below = int32(row[r]) > j",
+            ),
+            "info of a panel is the last zero pivot": (
+                "singular and state[FIRST_ZERO] == none",
+                "singular",
+            ),
+        },
+    ),
+    *_breaks(
+        PANEL,
+        partial(test_getrf_panel.test_a_zero_pivot_multiplies_by_zero),
+        {
+            "zero pivot of a panel multiplies": (
+                "l[r] = select(below, quotient, zero)",
+                "l[r] = select(int32(row[r]) > j, select(singular, a[at], quotient), zero)",
+            ),
+        },
+    ),
+    *_breaks(
+        PANEL,
+        partial(test_getrf_panel.test_extreme_magnitudes, "float32", SMALLEST),
+        {"pivot of a panel unscaled": ("s = scale(high)", "s = arith.real(1)")},
+    ),
+    *_breaks(
+        PANEL,
+        partial(test_getrf_panel.test_wide_panels, 3, 4, test_getrf_panel.WARP),
+        {"steps past the last row of a panel": ("if j < steps:", "if True:")},
+    ),
+    *_breaks(
+        PANEL,
+        partial(
+            test_getrf_panel.test_ties_of_several_warps_take_the_lowest_row,
+            "float32",
+            test_getrf_panel.TWO_ROWS,
+            (12, 76),
+        ),
+        {
+            "thread of a panel takes the highest row": (
+                "(low == state[LOW] and code < state[CODE])",
+                "low == state[LOW]",
+            ),
+        },
+    ),
+    *_breaks(
+        PANEL,
+        partial(test_getrf_panel.test_the_last_bit_decides_a_pivot, "float64", test_getrf_panel.TWO_ROWS),
+        {
+            "thread of a panel ignores the low word": (
+                "nearer = low > state[LOW] or (low == state[LOW] and code < state[CODE])",
+                "nearer = code < state[CODE]",
+            ),
+        },
+    ),
+    *_breaks(
+        PANEL,
+        partial(test_getrf_panel.test_a_panel_counts_from_its_base, "float32", test_getrf_panel.WARP),
+        {
+            "pivots count from the register panel": (
+                "int32(base + int32(p) + int32(1))",
+                "int32(int32(p) + int32(1))",
+            ),
+        },
+    ),
+    *_breaks(
+        "getrf_panel",
+        partial(test_getrf_panel.test_the_first_zero_pivot_of_all_panels_stays, test_getrf_panel.WARP),
+        {
+            "info counts from the register panel": ("int32(base + int32(first))", "int32(first)"),
+            "info of an earlier register panel lost": (
+                "elif first != none and info[item] == int32(0):",
+                "elif first != none:",
+            ),
+            "info of a register panel not started afresh": (
+                "if base == int32(0):",
+                "if base == int32(0) and first != none:",
+            ),
+        },
+    ),
+    *_breaks(
+        "getrf_panel",
+        _panel(test_getrf_panel.WARPS),
+        {
+            "rows of a panel stored by thread": (
+                "int32(int32(row[r]) * row_stride), col_stride, cols)",
+                "int32(int32(r * threads + thread) * row_stride), col_stride, cols)",
+            ),
+            "origins stored by thread": (
+                "moved[int32(row[r])] = int32(r * threads + thread)",
+                "moved[int32(r * threads + thread)] = int32(row[r])",
+            ),
+            "columns past a panel loaded": ("min(k, int32(cols - int32(1)))", "k"),
+            "columns past a panel stored": ("if k < cols:", "if True:"),
+            "rows past a panel loaded": ("min(mine, int32(rows - int32(1)))", "mine"),
+            "rows past a panel live": ("select(mine < rows, uint32(mine), nobody)", "uint32(mine)"),
+            "threads past a panel store": ("if row[r] != nobody:", "if True:"),
+            "room for one set of rows": ("2 * warps_most * mailbox", "warps_most * mailbox"),
+            "room for one set of offers": ("6 * warps_most", "3 * warps_most"),
+            "pivots of items aliased": (
+                "at, limit = item * ipiv_stride",
+                "at, limit = int64(0) * ipiv_stride",
+            ),
+        },
+    ),
+    *_breaks(
+        "getrf_panel",
+        _panel(test_getrf_panel.WARPS),
+        {"columns past a panel hold copies": ("select(k < cols, value, zero)", "value")},
+        blind=True,
+    ),
+    *_breaks(
+        "lu_update",
+        _update(40, 7, 4, 1),
+        {
+            "displaced rows not exchanged": ("if source < k:\n", "if source < int32(0):\n"),
+            "rows not brought up": (
+                "cuda.local.array(each, element), source < k",
+                "cuda.local.array(each, element), lane >= 0",
+            ),
+            "update without barrier after staging": (
+                "lane, warp, k, count)\n        cuda.syncthreads()\n        permute",
+                "lane, warp, k, count)\n        permute",
+            ),
+            "update without barrier before the solve": (
+                "lane, warp, k, count)\n        cuda.syncthreads()\n        if thread < tile",
+                "lane, warp, k, count)\n        if thread < tile",
+            ),
+            "update without barrier after the solve": (
+                "uint64(pitch))\n        cuda.syncthreads()\n",
+                "uint64(pitch))\n",
+            ),
+            "unit triangle divides": (
+                "lower_solve(spec.dtype, unit=True)",
+                "lower_solve(spec.dtype, unit=False)",
+            ),
+            "triangle past the panel": (
+                "select(lane < k and c < lane, value, zero)",
+                "select(c < lane, value, zero)",
+            ),
+            "rows past the panel solved": ("select(lane < k, value, zero)", "value"),
+            "last rows below not updated": (
+                "int32(int32(rows - k + warp_size - one) // warp_size)",
+                "int32(int32(rows - k) // warp_size)",
+            ),
+            "lanes past the last row store": (
+                "if live and int32(column + c) < count:",
+                "if int32(column + c) < count:",
+            ),
+            "columns past the tile stored": ("if live and int32(column + c) < count:", "if live:"),
+            "columns past the tile loaded": (
+                "sums[c] = a[int32(offset + min(int32(column + c), int32(count - int32(1))) * col_stride)]",
+                "sums[c] = a[int32(offset + int32(column + c) * col_stride)]",
+            ),
+            "multipliers past the panel loaded": (
+                "min(int32(first + i), int32(k - int32(1)))",
+                "int32(first + i)",
+            ),
+            "rows below written with the first": (
+                "            if lane < k:\n",
+                "            if lane < warp_size:\n",
+            ),
+        },
+    ),
+    *_breaks(
+        "lu_update",
+        partial(test_lu_update.test_every_shape, 70, 5, 9),
+        {"multipliers of other rows": ("if once and chunk != current:", "if once and current < int32(0):")},
+    ),
+    *_breaks(
+        "lu_update",
+        _update(40, 7, 4, 1),
+        {
+            "triangle staged whole": (
+                "select(lane < k and c < lane, value, zero)",
+                "select(lane < k, value, zero)",
+            )
+        },
+        blind=True,
+    ),
+    *_breaks(
+        "gemm_cta",
+        _product_slices(),
+        {
+            "slice past the inner extent": ("int32(k - inner),", "k,"),
+            "product without barrier before a slice": (
+                "            cuda.syncthreads()\n            store_tile(left",
+                "            store_tile(left",
+            ),
+            "product without barrier after a slice": (
+                "            cuda.syncthreads()\n            subtract",
+                "            subtract",
+            ),
+        },
+    ),
+    *_breaks(
+        "gemm_cta",
+        _product(),
+        {
+            "factor of the addend ignored": ("multiply(beta, c[", "(c["),
+            "rows past the product stored": ("if row < m:", "if row >= int32(0):"),
+            "columns past the product stored": ("if int32(column + i) < n:", "if True:"),
+            "columns past the addend loaded": (
+                "min(int32(column + i), int32(n - int32(1)))",
+                "int32(column + i)",
+            ),
+        },
+    ),
+    *_breaks(
+        "gemm_cta",
+        partial(test_gemm_cta.test_an_addend_without_factor_is_not_read, "float32"),
+        {"addend read without factor": ("if beta != zero:", "if True:")},
+    ),
+    *_breaks(
+        TILES,
+        _product(),
+        {
+            "rows past a factor loaded": ("min(i, int32(rows - int32(1)))", "i"),
+            "columns past a factor loaded": ("min(j, int32(cols - int32(1)))", "j"),
+            "elements past both factors staged": ("select(i < rows and j < cols,", "select(i >= int32(0),"),
+        },
+    ),
+    *_breaks(
+        TILES,
+        _product(),
+        {
+            "lanes of a factor across lines": (
+                "position = int32(e * step + thread)",
+                "along_rows, position = not along_rows, int32(e * step + thread)",
+            ),
+            "even pitch of factors": ("TILE_PITCH = ORDER + 1", "TILE_PITCH = ORDER"),
+            "rows past a factor staged": ("select(i < rows and j < cols,", "select(j < cols,"),
+            "columns past a factor staged": ("select(i < rows and j < cols,", "select(i < rows,"),
+        },
+        blind=True,
+    ),
+    *_breaks(
+        TILES,
+        partial(test_trsm_cta.test_conjugates, False, False),
+        {"factor unconjugated": ("select(conj != int32(0), -z.imag, z.imag)", "z.imag")},
+    ),
+    *_breaks(
+        TILES,
+        _triangle(unit=True),
+        {
+            "diagonal subtracted": ("if i > k:", "if i >= k:"),
+            "unit diagonal scaled": ("select(divide, s, one)", "s"),
+        },
+    ),
+    *_breaks(
+        TILES,
+        partial(test_trsm_cta.test_the_other_triangle_is_not_read, 6, False, True),
+        {
+            "unit diagonal inverted": (
+                "select(divide, reciprocal(times_real(pivot, s)), unit)",
+                "reciprocal(times_real(pivot, s))",
+            ),
+        },
+    ),
+    *_breaks(
+        TILES,
+        partial(test_trsm_cta.test_extreme_diagonals, "float32"),
+        {"diagonal unscaled": ("s = scale(high)", "s = one")},
+    ),
+    *_breaks(
+        "trsm_cta",
+        _triangle(unit=True),
+        {
+            "unit diagonal divides": ("divide != int32(0) and thread < depth", "thread < depth"),
+            "sides past the last stored": ("if j < count:", "if True:"),
+        },
+    ),
+    *_breaks(
+        "trsm_cta",
+        _triangle(unit=False),
+        {"rows past the triangle divided": ("divide != int32(0) and thread < depth", "divide != int32(0)")},
+        blind=True,
+    ),
+    *_breaks(
+        "trsm_cta",
+        partial(test_trsm_cta.test_conjugates, False, False),
+        {
+            "triangle unconjugated": (
+                "load_a(held, at, a_row, a_col, left, n, one, conj, thread)",
+                "load_a(held, at, a_row, a_col, left, n, one, int32(0), thread)",
+            ),
+        },
+    ),
+    *_breaks(
+        "trsm_cta",
+        partial(test_trsm_cta.test_on_every_schedule, False),
+        {
+            "sides without barrier": ("            cuda.syncthreads()\n            take", "            take"),
+            "tile of the triangle without barrier": (
+                "                cuda.syncthreads()\n                after",
+                "                after",
+            ),
+            "tile of the triangle overwritten": (
+                "                cuda.syncthreads()\n                j = after",
+                "                j = after",
+            ),
+            "diagonal without barrier": (
+                "            cuda.syncthreads()\n            solve_diagonal",
+                "            solve_diagonal",
+            ),
+            "inverses without barrier": (
+                "scales, inverses)\n        cuda.syncthreads()\n",
+                "scales, inverses)\n",
+            ),
+            "block row without barrier": (
+                "uint64(start) + uint64(thread), pitch)\n        cuda.syncthreads()\n",
+                "uint64(start) + uint64(thread), pitch)\n",
+            ),
+        },
+    ),
+    *_breaks(
+        "getrs_cta",
+        _narrow_exact("N"),
+        {
+            "sides permuted on the wrong side": (
+                "row = select(transposed, i, rows[",
+                "row = select(not transposed, i, rows[",
+            ),
+            "unit diagonal in the other triangle": (
+                "n, back != transposed, who)",
+                "n, back == transposed, who)",
+            ),
+            "sides left upside up": ("            overturn(memory, places[2], n, who)\n", ""),
+        },
+    ),
+    *_breaks(
+        "getrs_cta",
+        _narrow_exact("T"),
+        {"interchanges of a transpose forward": ("zero, n, n, across, who)", "zero, n, n, False, who)")},
+    ),
+    *_breaks(
+        "getrs_cta",
+        partial(test_getrs_cta.test_conjugation_by_hand, "C", [1j, 2], "complex64"),
+        {"sides unconjugated": ("transposed != zero, conj != zero", "transposed != zero, conj < zero")},
+    ),
+    *_breaks(
+        "getrs_cta",
+        _narrow(),
+        {
+            "overturn without barrier": ("            meet(who[2])\n", ""),
+            "one triangle kept for all": ("back and n <= order", "back"),
+        },
+    ),
+    *_breaks(
+        "getrs_cta",
+        _narrow_warps(),
+        {
+            "items past the batch solved": ("if item < batch:", "if item >= int64(0):"),
+            "sides of a block aliased": ("begin = int32(member * area)", "begin = zero"),
+            "sides past the last written": (
+                "        if q < nrhs:\n            x[",
+                "        if q >= int32(0):\n            x[",
+            ),
+            "sides past the last read": ("min(q, int32(nrhs - one))", "q"),
+        },
+    ),
+    *_breaks(
+        NARROW,
+        _narrow(),
+        {
+            "narrow solve without barrier before": (
+                "            meet(warps)\n            if warp == zero:",
+                "            if warp == zero:",
+            ),
+            "narrow solve without barrier after": (
+                "            meet(warps)\n            start =",
+                "            start =",
+            ),
+            "eliminated rows subtracted again": (
+                "            if lane >= dead:\n                columns(",
+                "            if lane >= int32(0):\n                columns(",
+            ),
+            "solved row eliminated": (
+                "select(lane > k, multiply_subtract",
+                "select(lane >= k, multiply_subtract",
+            ),
+            "last rows past the end": ("top = min(row, int32(n - order))", "top = row"),
+        },
+    ),
+    *_breaks(
+        NARROW,
+        _narrow(STAGED),
+        {
+            "slice without barrier before, narrow": (
+                "        cuda.syncwarp(full)\n        put_all_across(",
+                "        put_all_across(",
+            ),
+            "slice without barrier after, narrow": (
+                "        cuda.syncwarp(full)\n        take_all_back(",
+                "        take_all_back(",
+            ),
+        },
+    ),
+    *_breaks(
+        NARROW,
+        partial(test_getrs_cta.test_around_the_edges_of_blocks, 65, "N", STAGED),
+        {"one slice for all warps": ("int32(slices + int32(warp * area))", "slices")},
+    ),
+    *_breaks(
+        NARROW,
+        _narrow_warps(),
+        {
+            "lines past the triangle put": (
+                "        if g < left:\n            memory[",
+                "        if g >= int32(0):\n            memory[",
+            ),
+            "lines past the triangle taken": (
+                "        if g < left:\n            value",
+                "        if g >= int32(0):\n            value",
+            ),
+            "lanes past the triangle": (
+                "            if lane < order:\n                take_all(",
+                "            if lane >= int32(0):\n                take_all(",
+            ),
+            "rows past the triangle put": (
+                "        if lane < order:\n            put(x,",
+                "        if lane >= int32(0):\n            put(x,",
+            ),
+            "diagonal of another lane": ("at + int32(mine * col_step)", "at"),
+        },
+    ),
+    *_breaks(
+        NARROW,
+        partial(test_getrs_cta.test_extreme_pivots, SMALLEST, "float32"),
+        {"narrow pivot unscaled, smallest": ("s = scale(high)", "s = scale(high) * 0 + 1")},
+    ),
+    *_breaks(
+        NARROW,
+        partial(test_getrs_cta.test_extreme_pivots, LARGEST, "float32"),
+        {"narrow pivot unscaled, largest": ("s = scale(high)", "s = scale(high) * 0 + 1")},
     ),
     *_breaks(
         "relayout",

@@ -16,7 +16,7 @@ import batchlas_py.kernels.device
 
 KERNELS = "batchlas_py.kernels"
 # Plain data that checks hold on to, and what the emulator knows by identity.
-KEPT = {f"{KERNELS}.specs", f"{KERNELS}.device.intrinsics"}
+KEPT = {f"{KERNELS}.{name}" for name in ("specs", "device.intrinsics", "device.pointers", "device.opaque")}
 
 
 class Edit(NamedTuple):

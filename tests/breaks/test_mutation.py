@@ -54,7 +54,7 @@ def test_no_file_changes() -> None:
     assert path.read_bytes() == text
 
 
-@pytest.mark.parametrize("name", ["specs", "device.intrinsics"])
+@pytest.mark.parametrize("name", ["specs", "device.intrinsics", "device.pointers"])
 def test_modules_that_others_hold_on_to_cannot_be_mutated(name: str) -> None:
     with pytest.raises(ValueError, match=name), mutated(name, []):
         pass

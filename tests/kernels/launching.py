@@ -6,10 +6,12 @@ load past it is an error; that of a result goes on, and its guard bytes are look
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from batchlas_py.kernels.block_specs import GemmSpec, PanelSpec, TrsmSpec, UpdateSpec
 from batchlas_py.kernels.choice import tiny_spec
 from batchlas_py.kernels.device.intrinsics import rcp_f32, rcp_f64
 from batchlas_py.kernels.specs import RelayoutSpec, TinySpec, ToolSpec
@@ -29,6 +31,15 @@ class Lu(NamedTuple):
     lu: np.ndarray
     ipiv: np.ndarray
     info: np.ndarray
+
+
+class Panel(NamedTuple):
+    """What getrf_panel gives: ``moved``, (batch, m), is the row that each row was; others as in `Lu`."""
+
+    lu: np.ndarray
+    ipiv: np.ndarray
+    info: np.ndarray
+    moved: np.ndarray
 
 
 class Solved(NamedTuple):
@@ -58,7 +69,15 @@ def _coarse_f64(value: Any) -> Any:
 COARSE = {rcp_f32: _coarse_f32, rcp_f64: _coarse_f64}
 
 
-def launch(name: str, spec: Any, blocks: int, *arguments: Any, seed: int = 0) -> None:
+def launch(
+    name: str,
+    spec: Any,
+    blocks: int,
+    *arguments: Any,
+    seed: int = 0,
+    threads: int | None = None,
+    shared: int = 0,
+) -> None:
     """Run one kernel; each scalar becomes what the kernel's signature says."""
     source = KernelSource(name, spec)
     values = [
@@ -67,7 +86,15 @@ def launch(name: str, spec: Any, blocks: int, *arguments: Any, seed: int = 0) ->
     ]
     kernel = source.module().make_kernel(spec)
     emulator.run(
-        kernel, blocks, spec.threads, values, seed, race_check=True, init_check=True, overrides=COARSE
+        kernel,
+        blocks,
+        threads or spec.threads,
+        values,
+        seed,
+        shared,
+        race_check=True,
+        init_check=True,
+        overrides=COARSE,
     )
 
 
@@ -104,6 +131,119 @@ def getrf(
     )  # fmt: skip
     _assert_kept(a, source, target)
     return Lu(target.view, ipiv, info)
+
+
+def getrf_panel(
+    a: np.ndarray,
+    spec: PanelSpec,
+    layout: str = "F-ld",
+    *,
+    base: int = 0,
+    info: Any = -7,
+    seed: int = 0,
+) -> Panel:
+    """Factor a batch, shape (batch, m, n), as a panel with ``base`` rows above it; no warp is idle."""
+    batch, m, n = a.shape
+    target, pivots = embed(a, layout, PAD), blank((batch, min(m, n), 1), np.int32, "F-ld")
+    moved, codes = blank((batch, m, 1), np.int32, "F-ld"), np.array(np.broadcast_to(info, batch), np.int32)
+    ipiv, _, _, ipiv_stride = matrices(pivots)
+    rows, _, _, moved_stride = matrices(moved)
+    launch(
+        "getrf_panel", spec, batch, *matrices(target), ipiv, ipiv_stride, codes, rows, moved_stride,
+        base, m, n, seed=seed, threads=-(-m // (32 * spec.rows_each)) * 32,
+    )  # fmt: skip
+    for one in (target, pivots, moved):
+        one.assert_padding_untouched()
+    return Panel(target.view, pivots.view[..., 0].copy(), codes, moved.view[..., 0].copy())
+
+
+def lu_update(
+    a: np.ndarray, k: int, moved: np.ndarray, spec: UpdateSpec, layout: str = "F-ld", *, seed: int = 0
+) -> np.ndarray:
+    """What is right of a panel of ``k`` columns after its steps; ``a``, (batch, m, n), holds both."""
+    batch, m, n = a.shape
+    target, origin = embed(a, layout, PAD), embed(moved[..., None], "F-ld", PAD)
+    panel, row, column, step = matrices(target)
+    rows, _, _, moved_stride = matrices(origin)
+    tiles = -(-(n - k) // spec.tile)
+    launch(
+        "lu_update", spec, batch * tiles, panel, panel[k * column :], row, column, step, rows, moved_stride,
+        m, k, n - k, tiles, seed=seed, shared=spec.shared_bytes,
+    )  # fmt: skip
+    target.assert_padding_untouched()
+    assert target.view[..., :k].tobytes() == a[..., :k].tobytes(), "the panel changed"
+    return target.view[..., k:]
+
+
+def gemm(
+    a: np.ndarray,
+    b: np.ndarray,
+    c: np.ndarray,
+    spec: GemmSpec,
+    *,
+    trans: str = "NN",
+    alpha: complex = 1,
+    beta: complex = 0,
+    layouts: Sequence[str] = ("F-ld",) * 3,
+    seed: int = 0,
+) -> np.ndarray:
+    """``alpha op(a) op(b) + beta c``, each batch in a layout of its own."""
+    batch, m, n = c.shape
+    k = a.shape[2] if trans[0] == "N" else a.shape[1]
+    left, right, target = (embed(x, layout, PAD) for x, layout in zip((a, b, c), layouts, strict=True))
+    row_tiles, col_tiles = -(-m // spec.tile[0]), -(-n // spec.tile[1])
+    launch(
+        "gemm_cta", spec, batch * row_tiles * col_tiles,
+        *_operand(left, trans[0]), *_operand(right, trans[1]), *matrices(target),
+        *_parts(alpha), *_parts(beta), m, n, k, row_tiles, row_tiles * col_tiles, seed=seed,
+    )  # fmt: skip
+    _assert_kept(a, left, target)
+    _assert_kept(b, right, target)
+    return target.view
+
+
+def _operand(batch: Embedded, trans: str) -> tuple[Any, ...]:
+    memory, row, column, step = matrices(batch)
+    return (memory, *((row, column) if trans == "N" else (column, row)), step, trans == "C")
+
+
+def _parts(value: complex) -> tuple[float, float]:
+    return complex(value).real, complex(value).imag
+
+
+def trsm(
+    a: np.ndarray,
+    b: np.ndarray,
+    spec: TrsmSpec,
+    *,
+    upper: bool = False,
+    unit: bool = False,
+    conj: bool = False,
+    alpha: complex = 1,
+    layout: str = "F-ld",
+    in_place: bool = False,
+    seed: int = 0,
+) -> np.ndarray:
+    """The solution of ``a x = alpha b`` with a triangle of ``a``; ``b`` is (batch, n, nrhs)."""
+    batch, n, nrhs = b.shape
+    triangle, sides = embed(a, layout, PAD), embed(b, layout, PAD)
+    x = sides if in_place else blank(b.shape, b.dtype, layout)
+    memory, row, column, step = matrices(triangle)
+    one = (memory, -row, -column, step, (n - 1) * (row + column)) if upper else (memory, row, column, step, 0)
+    tiles = -(-nrhs // spec.tile)
+    launch(
+        "trsm_cta", spec, batch * tiles, *one, conj, not unit, *_sides(sides, upper), *_sides(x, upper),
+        *_parts(alpha), n, nrhs, tiles, seed=seed, shared=spec.shared_bytes(n),
+    )  # fmt: skip
+    _assert_kept(a, triangle, x)
+    _assert_kept(b, sides, x)
+    return x.view
+
+
+def _sides(batch: Embedded, upper: bool) -> tuple[Any, ...]:
+    memory, row, column, step = matrices(batch)
+    last = (batch.view.shape[1] - 1) * row
+    return (memory, -row, column, step, last) if upper else (memory, row, column, step, 0)
 
 
 def gesv(

@@ -16,17 +16,26 @@ import numpy as np
 import pytest
 
 from batchlas_py import device_info
+from batchlas_py.capability import square_getrf_ceiling
 from batchlas_py.dtypes import DTYPES
 from batchlas_py.kernels.choice import tiny_max_n
+from batchlas_py.problem import RECORDED
 from batchlas_py.runtime.registry import KernelSource
 from batchlas_py.testing import matgen
 
 from .. import checks, emulated_gpu
 
-VENDOR: Final = dict.fromkeys(("getrf", "getrs", "getri", "gesv"), "vendor")
+VENDOR: Final = dict.fromkeys(("getrf", "getrs", "getri", "gesv", "gemm", "trsm"), "vendor")
 NO_LIMIT: Final = 1 << 30
 UNDERFLOW: Final = 10  # LAPACK's matrix type with its norm near underflow
+CTA_PIN: Final = {"getrf": "cta"}
+BLOCKED_PIN: Final = {"getrf": "blocked"}
 FEW: Final = (1, 2, 3, 4, 5, 8, 9, 16, 17, 31, 32)
+
+
+def cta_max_n(op: str, dtype: str, arch: str) -> int:
+    """Largest order of getrf in shared memory; no limit of other ops, which the pin leaves alone."""
+    return square_getrf_ceiling(dtype, RECORDED[arch].shared_budget) if op == "getrf" else NO_LIMIT
 
 
 @dataclass
@@ -170,6 +179,24 @@ class Emulated(Device):
         return set(self.gpu.launches)
 
 
+class EmulatedCta(Emulated):
+    """The same with getrf in shared memory."""
+
+    pins = CTA_PIN
+
+    def largest(self, op: str, dtype: str) -> int:
+        return cta_max_n(op, dtype, self.arch)
+
+
+class EmulatedBlocked(Emulated):
+    """The same with getrf by panels."""
+
+    pins = BLOCKED_PIN
+
+    def largest(self, op: str, dtype: str) -> int:
+        return NO_LIMIT
+
+
 class EmulatedCublas(Emulated):
     """The CUDA path around cuBLAS, on the emulator."""
 
@@ -200,6 +227,24 @@ class Cuda(Device):
         return 1001 if n <= 33 else 101
 
 
+class CudaCta(Cuda):
+    """The package's getrf in shared memory on a GPU."""
+
+    pins = CTA_PIN
+
+    def largest(self, op: str, dtype: str) -> int:
+        return cta_max_n(op, dtype, self.arch)
+
+
+class CudaBlocked(Cuda):
+    """The package's getrf by panels on a GPU."""
+
+    pins = BLOCKED_PIN
+
+    def largest(self, op: str, dtype: str) -> int:
+        return NO_LIMIT
+
+
 class Cublas(Cuda):
     """The vendor's kernels on a GPU; cuBLAS has a pivot metric of its own for complex matrices."""
 
@@ -221,6 +266,10 @@ RECIPES: Final[Mapping[str, Callable[[pytest.MonkeyPatch], Device]]] = {
     "emulated-cublas": lambda monkeypatch: EmulatedCublas(emulated_gpu.install(monkeypatch, vendor=True)),
     "cuda": lambda _: Cuda(),
     "cublas": lambda _: Cublas(),
+    "emulated-cta": lambda monkeypatch: EmulatedCta(emulated_gpu.install(monkeypatch)),
+    "cuda-cta": lambda _: CudaCta(),
+    "emulated-blocked": lambda monkeypatch: EmulatedBlocked(emulated_gpu.install(monkeypatch)),
+    "cuda-blocked": lambda _: CudaBlocked(),
 }
 SIZES: Final[Mapping[str, tuple[int, ...]]] = {
     "host": (*FEW, 33),
@@ -228,15 +277,26 @@ SIZES: Final[Mapping[str, tuple[int, ...]]] = {
     "emulated-cublas": (1, 3, 33),
     "cuda": tuple(range(1, 33)),
     "cublas": (*range(1, 34), 48, 64),
+    "emulated-cta": (1, 5, 17, 33),
+    "cuda-cta": (1, 2, 7, 31, 32, 33, 47, 48, 64, 65, 96, NO_LIMIT),
+    "emulated-blocked": (1, 5, 33),
+    "cuda-blocked": (1, 7, 31, 32, 33, 64, 65, 129, 257, 513),
 }
-EVERY: Final = tuple(RECIPES)
+CTA: Final = ("emulated-cta", "cuda-cta")
+BLOCKED: Final = ("emulated-blocked", "cuda-blocked")
+LARGER: Final = (*CTA, *BLOCKED)
+EVERY: Final = tuple(name for name in RECIPES if name not in LARGER)
 NUMERIC: Final = ("host", "emulated", "cuda", "cublas")
 NATIVE: Final = ("host", "emulated", "cuda")
 SOLVING: Final = ("host", "emulated-cublas", "cublas")
 
 
 def marks(name: str) -> tuple[pytest.MarkDecorator, ...]:
-    return () if name in {"host", "emulated", "emulated-cublas"} else (pytest.mark.gpu,)
+    return (
+        ()
+        if name in {"host", "emulated", "emulated-cublas", "emulated-cta", "emulated-blocked"}
+        else (pytest.mark.gpu,)
+    )
 
 
 def on(*names: str) -> pytest.MarkDecorator:

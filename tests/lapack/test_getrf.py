@@ -7,12 +7,12 @@ import pytest
 
 from batchlas_py import lapack
 from batchlas_py.dtypes import DTYPES, REAL_OF
-from batchlas_py.errors import UnsupportedProblem
+from batchlas_py.errors import PinError
 from batchlas_py.testing import matgen, oracle
 
 from .. import checks
 from .calls import assert_same, getrf, judge_getrf, random_batch
-from .devices import NATIVE, Device, each_dtype, each_order, on, on_each_layout, on_each_size
+from .devices import EVERY, LARGER, NATIVE, Device, each_dtype, each_order, on, on_each_layout, on_each_size
 
 SCALES = {"float32": (126 - 12, -149 + 12), "float64": (1023 - 12, -1074 + 12)}
 
@@ -33,7 +33,7 @@ def assert_exact(expected: list[matgen.ExactLU], results: list[np.ndarray], scal
         assert info == item.info
 
 
-@on_each_size("getrf")
+@on_each_size("getrf", (*EVERY, *LARGER))
 @each_order
 def test_every_order(device: Device, n: int, dtype: str, layout: str) -> None:
     n = min(n, device.largest("getrf", dtype))
@@ -45,7 +45,7 @@ def test_every_order(device: Device, n: int, dtype: str, layout: str) -> None:
     assert info[-1] == (0 if n % 2 else n // 2 + 1)
 
 
-@on_each_layout()
+@on_each_layout((*EVERY, *LARGER))
 @pytest.mark.parametrize(("n", "dtype"), [(5, "float32"), (12, "complex128")])
 def test_every_layout(device: Device, n: int, dtype: str, layout: str) -> None:
     a = random_batch(4, n, n, dtype)
@@ -72,7 +72,7 @@ def test_exact_factors_in_both_orders(device: Device, n: int, dtype: str) -> Non
         assert_exact(expected, getrf(device, a, layout), np.ones(n))
 
 
-@on(*NATIVE)
+@on(*NATIVE, *LARGER)
 @each_dtype
 @pytest.mark.parametrize("end", ["large", "small", "both"])
 def test_the_ends_of_the_range_of_numbers(device: Device, dtype: str, end: str) -> None:
@@ -87,7 +87,7 @@ def test_the_ends_of_the_range_of_numbers(device: Device, dtype: str, end: str) 
     assert_exact(expected, getrf(device, a, "C"), scale)
 
 
-@on(*NATIVE)
+@on(*NATIVE, *LARGER)
 @pytest.mark.parametrize(("dtype", "least"), [("float32", 1e-45), ("float64", 5e-324)])
 def test_the_least_number_is_a_pivot(device: Device, dtype: str, least: float) -> None:
     unit = np.dtype(dtype).type(least)
@@ -110,7 +110,7 @@ def test_lapack_types(device: Device, dtype: str) -> None:
     np.testing.assert_array_equal(info, [matgen.dge_info(imat, n, n) for imat in types])
 
 
-@on(*NATIVE)
+@on(*NATIVE, *LARGER)
 @each_dtype
 def test_ties_take_the_lowest_row(device: Device, dtype: str) -> None:
     """Each step of these eliminations is a tie of all rows that are left."""
@@ -128,7 +128,7 @@ def test_ties_take_the_lowest_row(device: Device, dtype: str) -> None:
         np.testing.assert_array_equal(found, oracle.getf2(item).ipiv)
 
 
-@on(*NATIVE)
+@on(*NATIVE, *LARGER)
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_complex_pivots_by_the_sum_of_parts(device: Device, dtype: str) -> None:
     """Of 3 + 3i and 5 LAPACK takes the first, which the modulus would not."""
@@ -169,7 +169,7 @@ def test_spoiled_items_leave_their_neighbours_alone(device: Device, n: int, dtyp
     checks.check_neighbours(lambda a: getrf(device, a), clean, spoiled)
 
 
-@on(*NATIVE)
+@on(*NATIVE, *LARGER)
 @each_dtype
 def test_pivots_stay_in_range_whatever_the_input(device: Device, dtype: str) -> None:
     a = random_batch(6, 5, 5, dtype)
@@ -179,18 +179,28 @@ def test_pivots_stay_in_range_whatever_the_input(device: Device, dtype: str) -> 
     assert not info.any(), "NaN and infinity are no zero pivots"
 
 
-@on("host")
+@on("host", *LARGER)
 @each_dtype
-@pytest.mark.parametrize(("m", "n"), [(2, 4), (4, 2), (7, 1), (1, 7), (40, 33)])
-def test_rectangular_on_the_host(device: Device, m: int, n: int, dtype: str) -> None:
-    a = random_batch(3, m, n, dtype)
+@pytest.mark.parametrize(("m", "n"), [(2, 4), (4, 2), (7, 1), (1, 7), (40, 33), (6, 35)])
+def test_rectangular(device: Device, m: int, n: int, dtype: str) -> None:
+    a = random_batch(2, m, n, dtype)
     lu, ipiv, info = getrf(device, a, "C-ld")
-    assert ipiv.shape == (3, min(m, n))
+    assert ipiv.shape == (2, min(m, n))
     checks.check_getrf(a, lu, ipiv, info)
 
 
-@on("emulated", "emulated-cublas", "cuda", "cublas")
-def test_rectangular_on_the_gpu(device: Device) -> None:
+@on("host", *LARGER)
+@pytest.mark.parametrize(("m", "n"), [(9, 5), (5, 9)])
+def test_a_zero_pivot_of_a_rectangle(device: Device, m: int, n: int) -> None:
+    a = random_batch(3, m, n, "float64")
+    a[1, :, 2], a[2, :, [1, 4]] = 0, 0
+    lu, ipiv, info = getrf(device, a)
+    np.testing.assert_array_equal(info, [0, 3, 2])
+    checks.check_getrf(a, lu, ipiv, info)
+
+
+@on("emulated", "cuda")
+def test_tiny_refuses_rectangles(device: Device) -> None:
     a = device.put(random_batch(3, 2, 4, "float32"))
-    with pytest.raises(UnsupportedProblem, match="square matrices, got 2 x 4"):
-        lapack.getrf(a, route="auto")
+    with pytest.raises(PinError, match="square matrices, got 2 x 4; routes that can: cta"):
+        lapack.getrf(a, route="tiny")

@@ -11,6 +11,7 @@ from batchlas_py.testing import matgen, oracle
 from .calls import assert_same, factors, getrs, judge_getrs, random_batch
 from .devices import SOLVING, Device, each_dtype, each_order, on, on_each_layout, on_each_size
 
+ANYWHERE = (*SOLVING, "emulated", "cuda")
 each_trans = pytest.mark.parametrize("trans", ["N", "T", "C"])
 
 
@@ -18,7 +19,7 @@ def assert_close_to(expected: np.ndarray, x: np.ndarray) -> None:
     np.testing.assert_allclose(x, expected, rtol=0, atol=64 * np.finfo(x.dtype).eps * abs(expected).max())
 
 
-@on_each_size("getrs", SOLVING)
+@on_each_size("getrs", ANYWHERE)
 @each_trans
 def test_every_order(device: Device, n: int, dtype: str, trans: str) -> None:
     batch = min(device.batch(n), 33)
@@ -26,7 +27,7 @@ def test_every_order(device: Device, n: int, dtype: str, trans: str) -> None:
     judge_getrs(a, b, getrs(device, *factors(a), b, trans, "C" if n % 2 else "F"), trans)
 
 
-@on(*SOLVING)
+@on(*ANYWHERE)
 @each_dtype
 @each_order
 @pytest.mark.parametrize("nrhs", [1, 3, 4, 9])
@@ -40,7 +41,7 @@ def test_any_number_of_sides_in_any_order(device: Device, nrhs: int, layout: str
         assert_close_to(oracle.getrs(lu[i], ipiv[i], b[i]), x[i])
 
 
-@on_each_layout(SOLVING)
+@on_each_layout(ANYWHERE)
 @pytest.mark.parametrize(("trans", "dtype"), [("N", "float64"), ("C", "complex64")])
 def test_every_layout(device: Device, layout: str, trans: str, dtype: str) -> None:
     a, b = random_batch(3, 7, 7, dtype), random_batch(3, 7, 2, dtype)
@@ -49,7 +50,7 @@ def test_every_layout(device: Device, layout: str, trans: str, dtype: str) -> No
     assert_same(device, [x], [getrs(device, *factors(a), b, trans)])
 
 
-@on(*SOLVING)
+@on(*ANYWHERE)
 @pytest.mark.parametrize("shift", range(3))
 def test_every_operand_has_a_layout_of_its_own(device: Device, shift: int) -> None:
     names = ["F-ld", "F", "C-ld", "sliced"]
@@ -58,7 +59,7 @@ def test_every_operand_has_a_layout_of_its_own(device: Device, shift: int) -> No
     judge_getrs(a, b, getrs(device, *factors(a), b, "T", layouts), "T")
 
 
-@on(*SOLVING)
+@on(*ANYWHERE)
 @each_trans
 def test_conjugation_and_transposition_by_hand(device: Device, trans: str) -> None:
     """Of [[0, 2i], [1, 1]] with one interchange; each of the three answers differs."""
@@ -71,7 +72,7 @@ def test_conjugation_and_transposition_by_hand(device: Device, trans: str) -> No
     np.testing.assert_array_equal(getrs(device, lu, ipiv, b, trans)[0, :, 0], expected[trans])
 
 
-@on(*SOLVING)
+@on(*ANYWHERE)
 @each_trans
 @each_dtype
 def test_exact_solutions(device: Device, trans: str, dtype: str) -> None:
@@ -84,7 +85,7 @@ def test_exact_solutions(device: Device, trans: str, dtype: str) -> None:
     np.testing.assert_array_equal(getrs(device, lu, ipiv, op @ x, trans), x)
 
 
-@on(*SOLVING)
+@on(*ANYWHERE)
 def test_a_zero_pivot_gives_no_plausible_number(device: Device) -> None:
     a = np.array([[[1, 1], [0, 0]], [[2, 0], [0, 2]]], "float64")
     lu, ipiv = factors(a)
@@ -93,7 +94,7 @@ def test_a_zero_pivot_gives_no_plausible_number(device: Device) -> None:
     np.testing.assert_array_equal(x[1], [[0.5], [0.5]])
 
 
-@on(*SOLVING)
+@on(*ANYWHERE)
 @pytest.mark.parametrize("batch", [1, 3])
 def test_one_factorization_serves_many_sides(device: Device, batch: int) -> None:
     """Matrices and sides with a batch stride of 0 are read where they are."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from batchlas_py import lapack, trace
-from batchlas_py.errors import UnsupportedProblem
+from batchlas_py.testing import ratios
 
 from .. import checks
 from .calls import assert_same, empty, factors, judge_gesv, judge_getri, judge_getrs, pivots, random_batch
@@ -208,11 +208,15 @@ def test_rectangles_of_no_size(device: Device, shape: tuple[int, int]) -> None:
 
 
 @on("emulated")
-def test_what_no_family_can_run_is_said_with_every_reason(device: Device) -> None:
-    a, ipiv = device.put(random_batch(2, 3, 3, "float32")), device.put(pivots(2, 3))
-    with pytest.raises(UnsupportedProblem, match=r"no family can run getri float32 n=3 .*vendor: the emul"):
-        lapack.getri(a, ipiv)
-    with pytest.raises(UnsupportedProblem, match="blocked: no family can run its getrs: the emulator has no"):
-        lapack.gesv(a, device.put(np.zeros((2, 3, 5), "float32")))
-    with pytest.raises(UnsupportedProblem, match=r"tiny: n = 33 is above 32.*; vendor: the emulator has no"):
-        lapack.getrf(device.put(random_batch(1, 33, 33, "float32")))
+def test_without_a_vendor_there_is_a_native_route_for_everything(device: Device) -> None:
+    a = random_batch(2, 3, 3, "float32")
+    lu, ipiv, _ = lapack.getrf(device.put(a))
+    with trace() as routes:
+        inverse = lapack.getri(lu, ipiv).inv
+        solution = lapack.gesv(device.put(a), device.put(np.ones((2, 3, 5), "float32"))).x
+        lapack.getrf(device.put(random_batch(1, 3, 20000, "float32")))
+    taken = {(one.problem.op, one.route) for one in routes}
+    assert {("getri", "blocked"), ("gesv", "blocked"), ("getrf", "blocked")} <= taken
+    assert "vendor" not in {route for _, route in taken}
+    assert ratios.dget03(a, device.get(inverse)).passes()
+    assert ratios.dget02(a, device.get(solution), np.ones((2, 3, 5), "float32")).passes()

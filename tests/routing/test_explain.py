@@ -16,22 +16,24 @@ from .fakes import Environment, Register, family
 
 TEXT = """\
 getrf float32 n=64 batch=8192 layout=F on sm_89 (NVIDIA GeForce RTX 4090)
-  tiny        no: n = 64 is above 32
-  cta         yes
-  blocked     yes
-  vendor      yes
-  decided by  shipped table getrf.sm_89.txt:9
-  rule        float32 33..255 any any vendor cta blocked
-  route       vendor"""
+  tiny         no: n = 64 is above 32
+  cta          yes
+  blocked      yes
+  vendor       yes
+  vendor/loop  yes
+  decided by   shipped table getrf.sm_89.txt:9
+  rule         float32 33..255 any any vendor cta blocked
+  route        vendor"""
 
 PINNED = """\
 getrf float32 n=64 batch=8192 layout=F on sm_89 (NVIDIA GeForce RTX 4090)
-  tiny        no: n = 64 is above 32
-  cta         yes
-  blocked     yes
-  vendor      yes
-  error       argument route: 'tiny' cannot run getrf float32 n=64 batch=8192 layout=F on sm_89: \
-n = 64 is above 32; routes that can: cta, blocked, vendor"""
+  tiny         no: n = 64 is above 32
+  cta          yes
+  blocked      yes
+  vendor       yes
+  vendor/loop  yes
+  error        argument route: 'tiny' cannot run getrf float32 n=64 batch=8192 layout=F on sm_89: \
+n = 64 is above 32; routes that can: cta, blocked, vendor, vendor/loop"""
 
 pytestmark = pytest.mark.usefixtures("recorded")
 

@@ -28,10 +28,12 @@ def ops_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_routes_of_the_lu_family() -> None:
-    assert registry.routes("getrf") == ("tiny", "cta", "blocked", "vendor")
+    assert registry.routes("getrf") == ("tiny", "cta", "blocked", "vendor", "vendor/loop")
     assert registry.routes("getrs") == ("cta", "blocked", "vendor")
     assert registry.routes("getri") == ("blocked", "vendor")
     assert registry.routes("gesv") == ("tiny", "blocked", "vendor")
+    assert registry.routes("gemm") == registry.routes("trsm") == ("cta", "vendor")
+    assert registry.routes("laswp") == ("gather", "walk", "vendor")
 
 
 def test_unknown_op_names_the_known_ones() -> None:

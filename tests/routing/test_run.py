@@ -71,7 +71,7 @@ def test_pin_of_the_parent_does_not_pin_the_children(calls: list[Call]) -> None:
     assert [(one.problem.op, one.route) for one in routes] == [
         ("gesv", "blocked"),
         ("getrf", "vendor"),
-        ("getrs", "cta"),
+        ("getrs", "vendor"),
     ]
     assert routes[0].source == "argument route"
     assert routes[1].source == "shipped table getrf.sm_89.txt:11"

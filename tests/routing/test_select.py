@@ -68,7 +68,7 @@ class TestOrder:
     def test_default_order_where_no_table_is(self) -> None:
         chosen = select(LARGE, OLD)
         assert (chosen.route, chosen.source) == ("cta", "default order")
-        assert chosen.rule == "tiny cta blocked vendor"
+        assert chosen.rule == "tiny cta blocked vendor vendor/loop"
 
     @pytest.mark.parametrize("pin", ["argument", "pinned"])
     def test_auto_lifts_the_pins_below(self, environment: Environment, pin: str) -> None:
@@ -98,15 +98,16 @@ class TestPinsThatFail:
     def test_unknown_route_names_the_known_ones(self) -> None:
         with pytest.raises(PinError) as caught:
             select(SMALL, SM_89, "tyni")
-        message = "argument route: got 'tyni' for getrf, accepted are auto, tiny, cta, blocked, vendor"
-        assert str(caught.value) == message
+        assert str(caught.value) == (
+            "argument route: got 'tyni' for getrf, accepted are auto, tiny, cta, blocked, vendor, vendor/loop"
+        )
 
     def test_pin_that_cannot_run_says_why_and_what_can(self) -> None:
         with pytest.raises(PinError) as caught, config.pinned(getrf="tiny"):
             select(LARGE, SM_89)
         assert str(caught.value) == (
             "pinned(getrf=): 'tiny' cannot run getrf float32 n=64 batch=1000 layout=F on sm_89: "
-            "n = 64 is above 32; routes that can: cta, blocked, vendor"
+            "n = 64 is above 32; routes that can: cta, blocked, vendor, vendor/loop"
         )
 
     def test_environment_pin_that_cannot_run_raises(self, environment: Environment) -> None:
@@ -125,7 +126,8 @@ def test_route_without_a_family_is_not_in_this_version(register: Register) -> No
     register(family("getrf", "tiny"))
     verdicts = select(SMALL, SM_89).verdicts
     missing = no("not in this version")
-    assert verdicts == {"tiny": YES, "cta": missing, "blocked": missing, "vendor": missing}
+    absent = dict.fromkeys(("cta", "blocked", "vendor", "vendor/loop"), missing)
+    assert verdicts == {"tiny": YES, **absent}
     with pytest.raises(PinError, match=r"'cta' cannot run .*: not in this version; routes that can: tiny$"):
         select(SMALL, SM_89, "cta")
 
@@ -139,7 +141,8 @@ def test_unsupported_problem_lists_every_reason(register: Register) -> None:
         select(Problem("getrf", "float64", 3, 4, 2, layout="C"), SM_89)
     assert str(caught.value) == (
         "no family can run getrf float64 m=3 n=4 batch=2 layout=C on sm_89: tiny: not square; "
-        "cta: not in this version; blocked: not in this version; vendor: not square"
+        "cta: not in this version; blocked: not in this version; vendor: not square; "
+        "vendor/loop: not in this version"
     )
 
 
@@ -229,7 +232,7 @@ def test_every_family_is_judged_once(register: Register) -> None:
     register(*families)
     chosen = select(SMALL, OLD)
     assert chosen.family is families[0]
-    assert list(chosen.verdicts) == ["tiny", "cta", "blocked", "vendor"]
+    assert list(chosen.verdicts) == ["tiny", "cta", "blocked", "vendor", "vendor/loop"]
 
 
 def test_description_of_a_problem() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ BATCHES = (1, 255, 256, 32768)
 TINY = "tiny vendor cta blocked"
 VENDOR_TINY = "vendor tiny cta blocked"
 VENDOR_CTA = "vendor cta blocked"
+CTA = "cta vendor blocked"
 BLOCKED = "blocked vendor cta"
 DOUBLE = "vendor cta tiny blocked"
 DOUBLE_LARGE = "vendor blocked cta"
@@ -51,6 +53,40 @@ GESV = [
     ("float64", (1, 16, 17, 32, 33, 4096), "blocked"),
     ("complex128", (1, 16, 17, 32, 33, 4096), "blocked"),
 ]
+# dtype, orders, right-hand sides, batches, ranking.
+SMALL, LARGE = (1, 31), (32, 33, 256, 2048)
+FEW, MANY = (1, 127), (128, 32768)
+GETRS = [
+    ("float32", SMALL, (1, 2, 3, 4, 5, 63), (*FEW, *MANY), VENDOR_CTA),
+    ("float32", LARGE, (1, 2, 3, 4), (*FEW, *MANY), CTA),
+    ("float32", LARGE, (5, 8, 9, 16, 63), (*FEW, *MANY), VENDOR_CTA),
+    ("float32", (*SMALL, *LARGE), (64, 127, 128, 1000), FEW, VENDOR_CTA),
+    ("float32", (*SMALL, *LARGE), (64, 127, 128, 1000), MANY, BLOCKED),
+    ("float64", SMALL, (1, 2, 3, 4, 5, 63, 64, 127), (*FEW, *MANY), VENDOR_CTA),
+    ("float64", LARGE, (1, 2), (*FEW, *MANY), CTA),
+    ("float64", LARGE, (3, 4, 5, 63, 64, 127), (*FEW, *MANY), VENDOR_CTA),
+    ("float64", (*SMALL, *LARGE), (128, 1000), FEW, VENDOR_CTA),
+    ("float64", (*SMALL, *LARGE), (128, 1000), MANY, BLOCKED),
+    *(
+        (dtype, orders, columns, (*FEW, *MANY), rank)
+        for dtype in ("complex64", "complex128")
+        for orders, columns, rank in (
+            (SMALL, (1, 2, 3, 4, 5, 63, 64, 127, 128, 1000), VENDOR_CTA),
+            (LARGE, (1, 2), CTA),
+            (LARGE, (3, 4, 5, 63, 64, 127, 128, 1000), VENDOR_CTA),
+        )
+    ),
+]
+# dtype, orders, ranking.
+GETRI = [
+    ("float32", (1, 32, 127), "vendor blocked"),
+    ("float32", (128, 255, 256, 2048), "blocked vendor"),
+    ("complex64", (1, 127, 128, 255), "vendor blocked"),
+    ("complex64", (256, 512, 2048), "blocked vendor"),
+    ("float64", (1, 127, 128, 255, 256, 2048), "vendor blocked"),
+    ("complex128", (1, 127, 128, 255, 256, 2048), "vendor blocked"),
+]
+OPS = ("getrf", "getrs", "getri", "gesv")
 GETRF_CELLS = [(t, n, b, rank) for t, orders, batches, rank in GETRF for n in orders for b in batches]
 GESV_CELLS = [(t, n, rank) for t, orders, rank in GESV for n in orders]
 NRHS = (1, 2, 4, 5, 64)
@@ -71,21 +107,21 @@ def test_file_is_written_as_it_was_read_and_sorted(path: Path) -> None:
     assert keys == sorted(keys)
 
 
-@pytest.mark.parametrize("op", ["getrf", "gesv"])
+@pytest.mark.parametrize("op", OPS)
 def test_header_says_where_the_rows_come_from(op: str) -> None:
     header = "\n".join(tables.parse((tables_folder() / f"{op}.sm_89.txt").read_text("utf-8"), op).header)
     for fact in ("BatchLAS record", "RTX 4090", "CUDA 13.2", "2026-09-10 to 2026-09-27"):
         assert fact in header
 
 
-@pytest.mark.parametrize("op", ["getrf", "gesv"])
+@pytest.mark.parametrize("op", OPS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_problem_has_exactly_one_row(op: str, dtype: str) -> None:
     table = tables.parse((tables_folder() / f"{op}.sm_89.txt").read_text("utf-8"), op)
-    for n in range(1, 1100):
-        for batch in (1, 255, 256, 10**6):
-            problem = Problem(op, dtype, n, n, batch)
-            assert sum(row.holds(problem) for row in table.rows) == 1, (n, batch)
+    columns = (1, 2, 3, 4, 5, 63, 64, 127, 128, 10**6) if op == "getrs" else (0,)
+    for n, nrhs, batch in product(range(1, 600), columns, (1, 127, 128, 255, 256, 10**6)):
+        problem = Problem(op, dtype, n, n, batch, nrhs)
+        assert sum(row.holds(problem) for row in table.rows) == 1, (n, nrhs, batch)
 
 
 @pytest.mark.usefixtures("recorded")
@@ -99,6 +135,22 @@ def test_getrf_rows(dtype: str, n: int, batch: int, expected: str) -> None:
 @pytest.mark.parametrize(("dtype", "n", "expected"), GESV_CELLS)
 def test_gesv_rows(dtype: str, n: int, expected: str, nrhs: int) -> None:
     assert {ranking(Problem("gesv", dtype, n, n, batch, nrhs)) for batch in BATCHES} == {expected}
+
+
+@pytest.mark.usefixtures("recorded")
+@pytest.mark.parametrize(("dtype", "orders", "columns", "batches", "expected"), GETRS)
+def test_getrs_rows(
+    dtype: str, orders: tuple[int, ...], columns: tuple[int, ...], batches: tuple[int, ...], expected: str
+) -> None:
+    for n, nrhs, batch in product(orders, columns, batches):
+        assert ranking(Problem("getrs", dtype, n, n, batch, nrhs)) == expected, (n, nrhs, batch)
+
+
+@pytest.mark.usefixtures("recorded")
+@pytest.mark.parametrize(("dtype", "orders", "expected"), GETRI)
+def test_getri_rows(dtype: str, orders: tuple[int, ...], expected: str) -> None:
+    for n, batch in product(orders, (1, 127, 128, 32768)):
+        assert ranking(Problem("getri", dtype, n, n, batch)) == expected, (n, batch)
 
 
 @pytest.mark.usefixtures("recorded")

@@ -7,7 +7,7 @@ import pytest
 
 from batchlas_py.dtypes import DTYPES
 from batchlas_py.testing import matgen, oracle, ratios
-from batchlas_py.testing.ratios import THRESHOLD, Ratios, dget01, dget02, dget03, tripwire
+from batchlas_py.testing.ratios import THRESHOLD, Ratios, dget01, dget02, dget03, dmmch, tripwire
 
 
 def factored(shape: tuple[int, int, int], dtype: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -52,6 +52,18 @@ def test_dget03_is_the_formula() -> None:
     """|I - A^-1 A| = 1, n = 2, |A| = 4, |A^-1| = 1/2."""
     a, inv = np.diag([2.0, 4.0]), np.diag([0.5, 0.5])
     assert dget03(a, inv).worst == 1 / 2 / 4 / 0.5 * 2**53
+
+
+def test_dmmch_is_the_formula_over_elements() -> None:
+    """|error| = 2 and 1 where |A| |B| + |C| is 1 * 3 + 1 and 2 * 3 + 0, in units of 2**-53."""
+    a, b, c = np.array([[1.0], [-2.0]]), np.array([[-3.0]]), np.array([[1.0], [0.0]])
+    product = a @ b + c + np.array([[2.0], [1.0]])
+    assert dmmch(product, a, b, c).worst == 2 / 4 * 2**53
+    assert dmmch(a @ b, a, b).worst == 0
+    assert dmmch(0 * a, 0 * a, b).worst == 0
+    assert dmmch(np.ones((1, 1)), np.zeros((1, 1)), b).worst == np.inf
+    assert np.isnan(dmmch(np.full((2, 1), np.nan), a, b).worst)
+    assert dmmch(np.zeros((3, 2, 0)), np.zeros((3, 2, 1)), np.zeros((3, 1, 0))).values.shape == (3,)
 
 
 def test_single_precision_counts_its_own_roundoff() -> None:

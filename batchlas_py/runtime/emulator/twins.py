@@ -10,7 +10,8 @@ from typing import Any, Final
 import numpy as np
 from numba import cuda as numba_cuda
 
-from ...kernels.device.intrinsics import TWINS, Collective
+from ...kernels.device.intrinsics import Collective
+from ...kernels.device.opaque import TWINS
 from .findings import site
 from .fused import fma
 from .memory import Memory, dtype_of, poisoned

@@ -1,31 +1,22 @@
-"""LAPACK-shaped calls over batches: named as in LAPACK, ``info`` returned and never raised.
-
-Matrices are ``(..., m, n)``, right-hand sides ``(..., n, nrhs)``; the leading dimensions are the batch.
-``ipiv`` is int32 and 1-based, ``info`` int32 per item. NumPy arrays run on the host (LAPACK through
-SciPy), device arrays of CuPy, PyTorch, Numba or this package on the GPU; results come back in the same
-library. On the GPU no call waits for the device: it is enqueued on ``stream``, by default the one that
-the arrays' library is using.
-"""
+"""The LU family: factorization, solution, inverse."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from . import config
-from .errors import ArgumentError, ArgumentTypeError
-from .interop import replay
-from .interop.edge import Edge, open_edge
-from .interop.replay import Replay, Results
-from .problem import Problem
-from .routing.run import prepare, run
-from .routing.select import Selection
-from .views import BatchView
+from .. import config
+from ..errors import ArgumentError, ArgumentTypeError
+from ..interop import replay
+from ..interop.edge import Edge, open_edge
+from ..interop.replay import Replay, Results
+from ..problem import Problem
+from ..routing.run import prepare
+from ..routing.select import Selection
+from ..views import BatchView
+from .common import INT32, TRANS, check_letter, check_square, dispatch, packed
 
 __all__ = ["GesvResult", "GetrfResult", "GetriResult", "gesv", "getrf", "getri", "getrs"]
-
-INT32 = ("int32",)
-TRANS = ("N", "T", "C")
 
 
 class GetrfResult(NamedTuple):
@@ -66,13 +57,13 @@ def getrf(
     Parameters
     ----------
     a : array, shape (..., m, n)
-        Matrices. CUDA takes square ones, the host any.
+        Matrices; on CUDA some routes take square ones alone.
     overwrite_a : bool, optional
         Write the factors over ``a``.
     out : (lu, ipiv, info), optional
         Arrays of the results' shapes and dtypes to write to.
     route : str, optional
-        Pin a family: ``"tiny"``, ``"vendor"``; see `batchlas_py.explain`.
+        Pin a family, or variants of one: ``"tiny"``, ``"blocked/leaf=slm"``; see `batchlas_py.explain`.
     stream : optional
         CUDA stream: a handle or an object with ``__cuda_stream__``.
     backend : {"cuda", "host"}, optional
@@ -123,7 +114,7 @@ def getrf(
     lu, ipiv, info = results.of(arrays)
     operands = {"a": va, **_factors(edge, lead, va, lu, ipiv, info)}
     problem = Problem("getrf", va.dtype, va.rows, va.cols, va.batch, layout=va.layout)
-    choice = _dispatch(edge, problem, operands, route)
+    choice = dispatch(edge, problem, operands, route)
     _remember(key, edge, problem, operands, choice, results, (0, *range(len(arrays), len(arrays) + 3)))
     return GetrfResult(lu, ipiv, info)
 
@@ -145,7 +136,8 @@ def getrs(
     Parameters
     ----------
     lu, ipiv : array, shape (..., n, n) and (..., n)
-        As `getrf` returns them.
+        As `getrf` returns them. Entries of ``ipiv`` outside 1..n are refused on the host and not followed
+        on the GPU.
     b : array, shape (..., n, nrhs)
         Right-hand sides, with the same leading dimensions.
     trans : {"N", "T", "C"}, optional
@@ -169,11 +161,10 @@ def getrs(
     """
     edge = open_edge({"lu": lu, "ipiv": ipiv, "b": b}, stream, backend)
     factors, sides = edge.view("lu"), edge.view("b")
-    _check_square("lu", factors)
+    check_square("lu", factors)
     _check_sides("lu", edge, factors, sides)
     lead, pivots = edge.batch_shape("lu"), _pivots(edge, factors)
-    if trans not in TRANS:
-        raise ArgumentError(f"trans: got {trans!r}, accepted are {', '.join(TRANS)}")
+    check_letter("trans", trans, TRANS)
     x = out if out is not None else b if overwrite_b else _new_solution(edge, sides)(b)
     solution = edge.result("x", x, lead, (sides.rows, sides.cols), (sides.dtype,))
     operands = {"lu": factors, "ipiv": pivots, "b": sides, "x": solution}
@@ -181,7 +172,7 @@ def getrs(
         "getrs", factors.dtype, factors.rows, factors.cols, factors.batch, sides.cols, trans=trans,
         layout=factors.layout,
     )  # fmt: skip
-    _dispatch(edge, problem, operands, route)
+    dispatch(edge, problem, operands, route)
     return x
 
 
@@ -199,7 +190,8 @@ def getri(
     Parameters
     ----------
     lu, ipiv : array, shape (..., n, n) and (..., n)
-        As `getrf` returns them.
+        As `getrf` returns them. Entries of ``ipiv`` outside 1..n are refused on the host and not followed
+        on the GPU.
     out : (inv, info), optional
         Arrays of the results' shapes and dtypes to write to; ``inv`` is not ``lu``.
     route, stream, backend : optional
@@ -219,7 +211,7 @@ def getri(
     """
     edge = open_edge({"lu": lu, "ipiv": ipiv}, stream, backend)
     factors = edge.view("lu")
-    _check_square("lu", factors)
+    check_square("lu", factors)
     lead, n, pivots = edge.batch_shape("lu"), factors.rows, _pivots(edge, factors)
     inv, info = _given(out, 2) or (
         edge.maker((*lead, n, n), factors.dtype, like=factors)(lu),
@@ -230,7 +222,7 @@ def getri(
         raise ArgumentError("out: inv is lu itself, accepted is other memory")
     operands = {"lu": factors, "ipiv": pivots, "inv": inverse, "info": _info(edge, lead, info)}
     problem = Problem("getri", factors.dtype, n, n, factors.batch, layout=factors.layout)
-    _dispatch(edge, problem, operands, route)
+    dispatch(edge, problem, operands, route)
     return GetriResult(inv, info)
 
 
@@ -287,7 +279,7 @@ def gesv(
         return GesvResult(*known(arrays, stream))
     edge = open_edge({"a": a, "b": b}, stream, backend)
     va, sides = edge.view("a"), edge.view("b")
-    _check_square("a", va)
+    check_square("a", va)
     _check_sides("a", edge, va, sides)
     lead, n = edge.batch_shape("a"), va.rows
     made = (1 if overwrite_b else _new_solution(edge, sides), *_new_factors(edge, lead, va, overwrite_a))
@@ -297,10 +289,10 @@ def gesv(
     factors = _factors(edge, lead, va, lu, ipiv, info)
     problem = Problem("gesv", va.dtype, n, n, va.batch, sides.cols, layout=va.layout)
     if not problem.nrhs:
-        _dispatch(edge, problem.child("getrf"), {"a": va, **factors}, None)
+        dispatch(edge, problem.child("getrf"), {"a": va, **factors}, None)
         return GesvResult(x, lu, ipiv, info)
     operands = {"a": va, "b": sides, "x": solution, **factors}
-    choice = _dispatch(edge, problem, operands, route)
+    choice = dispatch(edge, problem, operands, route)
     _remember(key, edge, problem, operands, choice, results, (0, 1, *range(len(arrays), len(arrays) + 4)))
     return GesvResult(x, lu, ipiv, info)
 
@@ -329,11 +321,6 @@ def _new_factors(edge: Edge, lead: tuple[int, ...], a: BatchView, overwrite: boo
     )
 
 
-def _check_square(argument: str, view: BatchView) -> None:
-    if view.rows != view.cols:
-        raise ArgumentError(f"{argument}: got {view.rows} x {view.cols} matrices, accepted are square ones")
-
-
 def _check_sides(argument: str, edge: Edge, matrices: BatchView, sides: BatchView) -> None:
     """Right-hand sides fit the matrices in dtype, leading dimensions and rows."""
     if sides.dtype != matrices.dtype:
@@ -350,20 +337,11 @@ def _pivots(edge: Edge, factors: BatchView) -> BatchView:
     got = edge.memories["ipiv"].shape
     if got != expected:
         raise ArgumentError(f"ipiv: got shape {got}, accepted is {expected} for this lu")
-    return _packed("ipiv", view)
-
-
-def _packed(argument: str, view: BatchView) -> BatchView:
-    """Pivots and info are read and written without gaps."""
-    gap = view.rows > 1 and view.row_stride != 1
-    empty = not (view.batch and view.rows)
-    if not empty and (gap or (view.batch > 1 and view.batch_stride != view.rows)):
-        raise ArgumentError(f"{argument}: has gaps, accepted are C-contiguous arrays")
-    return view
+    return packed("ipiv", view)
 
 
 def _info(edge: Edge, lead: tuple[int, ...], info: Any) -> BatchView:
-    return _packed("info", edge.result("info", info, lead, (), INT32))
+    return packed("info", edge.result("info", info, lead, (), INT32))
 
 
 def _factors(
@@ -373,20 +351,9 @@ def _factors(
     m, n = matrices.rows, matrices.cols
     return {
         "lu": edge.result("lu", lu, lead, (m, n), (matrices.dtype,)),
-        "ipiv": _packed("ipiv", edge.result("ipiv", ipiv, lead, (min(m, n),), INT32)),
+        "ipiv": packed("ipiv", edge.result("ipiv", ipiv, lead, (min(m, n),), INT32)),
         "info": _info(edge, lead, info),
     }
-
-
-def _dispatch(
-    edge: Edge, problem: Problem, operands: dict[str, BatchView], route: str | None
-) -> Selection | None:
-    """Run the problem; an empty one only sets ``info`` to zero, and gives None."""
-    if problem.batch and problem.m and problem.n and (problem.nrhs or problem.op != "getrs"):
-        return edge.run(lambda: run(problem, operands, edge.device, edge.stream, route))
-    if "info" in operands:
-        edge.zero(operands["info"])
-    return None
 
 
 def _remember(
