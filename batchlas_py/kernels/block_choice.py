@@ -66,8 +66,9 @@ UPDATES: Final = {
 }
 # Blocks per multiprocessor.
 PRODUCTS: Final = {"float32": 4, "float64": 3, "complex64": 3, "complex128": 2}
-# Right-hand sides of a warp, and blocks per multiprocessor.
-SIDES: Final = {"float32": (8, 4), "float64": (8, 3), "complex64": (8, 3), "complex128": (4, 2)}
+# Right-hand sides of a warp, those it takes at a time, threads; blocks per multiprocessor.
+SIDES: Final = (16, 8, 64)
+SOLVES: Final = {"float32": 8, "float64": 6, "complex64": 4, "complex128": 4}
 # Of the fused narrow solve: blocks per multiprocessor by right-hand sides, and most warps by generation.
 NARROW: Final = {
     "float32": {1: 5, 2: 5, 4: 5, 8: 5},
@@ -77,7 +78,7 @@ NARROW: Final = {
 }
 NARROW_WARPS: Final = {True: 8, False: 4}
 UPDATE_TILE: Final = 32
-TRSM_MOST: Final = 256  # beyond it two halves and a product are faster
+TRSM_MOST: Final = 64  # beyond it two halves and a product are faster
 TRSM_STATIC: Final = 1024  # bytes of scaled pivots
 
 
@@ -124,8 +125,7 @@ def gemm_specs() -> tuple[GemmSpec, ...]:
 
 def trsm_spec(dtype: str) -> TrsmSpec:
     """The triangular solve."""
-    width, blocks = SIDES[dtype]
-    return TrsmSpec(dtype, width, min_blocks=blocks)
+    return TrsmSpec(dtype, *SIDES, min_blocks=SOLVES[dtype])
 
 
 def trsm_specs() -> tuple[TrsmSpec, ...]:

@@ -128,28 +128,30 @@ class GemmSpec:
 
 @dataclass(frozen=True, slots=True)
 class TrsmSpec:
-    """A batched triangular solve; a warp owns ``width`` right-hand sides."""
+    """A batched triangular solve; a warp owns ``columns`` right-hand sides, and takes ``width`` at a time."""
 
     dtype: str
+    columns: int
     width: int
-    threads: int = 128
+    threads: int
     min_blocks: int = 1
     dynamic_shared: ClassVar[bool] = True
 
     @property
     def tile(self) -> int:
         """Right-hand sides of one block."""
-        return self.threads // WARP * self.width
+        return self.threads // WARP * self.columns
 
     @property
     def pitch(self) -> int:
-        """Elements of shared memory between rows of the solution's tile."""
-        return self.tile + vector_elements(self.dtype)
+        """Elements of shared memory between rows of a warp's part of the solution."""
+        return self.columns + vector_elements(self.dtype)
 
     def shared_bytes(self, n: int) -> int:
         """Dynamic shared memory for order ``n``: the tile of the solution, and one of the triangle."""
         rows = -(-n // ORDER) * ORDER
-        return (rows * self.pitch + ORDER * (ORDER + 1)) * itemsize(self.dtype)
+        solution = self.threads // WARP * rows * self.pitch
+        return (solution + ORDER * (ORDER + 1)) * itemsize(self.dtype)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1061,8 +1061,8 @@ BREAKS = (
         TILES,
         _product(),
         {
-            "rows past a factor loaded": ("min(i, int32(rows - int32(1)))", "i"),
-            "columns past a factor loaded": ("min(j, int32(cols - int32(1)))", "j"),
+            "rows past a factor loaded": ("min(i, max(int32(rows - int32(1)), int32(0)))", "i"),
+            "columns past a factor loaded": ("min(j, max(int32(cols - int32(1)), int32(0)))", "j"),
             "elements past both factors staged": ("select(i < rows and j < cols,", "select(i >= int32(0),"),
         },
     ),
@@ -1127,8 +1127,8 @@ BREAKS = (
         partial(test_trsm_cta.test_conjugates, False, False),
         {
             "triangle unconjugated": (
-                "load_a(held, at, a_row, a_col, left, n, one, conj, thread)",
-                "load_a(held, at, a_row, a_col, left, n, one, int32(0), thread)",
+                "load_a(held, rows_at, a_row, a_col, left, n, one, conj, thread)",
+                "load_a(held, rows_at, a_row, a_col, left, n, one, int32(0), thread)",
             ),
         },
     ),
@@ -1136,26 +1136,25 @@ BREAKS = (
         "trsm_cta",
         partial(test_trsm_cta.test_on_every_schedule, False),
         {
-            "sides without barrier": ("            cuda.syncthreads()\n            take", "            take"),
             "tile of the triangle without barrier": (
-                "                cuda.syncthreads()\n                after",
+                "                meet()\n                after",
                 "                after",
             ),
             "tile of the triangle overwritten": (
-                "                cuda.syncthreads()\n                j = after",
+                "                meet()\n                j = after",
                 "                j = after",
             ),
             "diagonal without barrier": (
-                "            cuda.syncthreads()\n            solve_diagonal",
+                "            meet()\n            solve_diagonal",
                 "            solve_diagonal",
             ),
             "inverses without barrier": (
-                "scales, inverses)\n        cuda.syncthreads()\n",
+                "scales, inverses)\n        meet()\n",
                 "scales, inverses)\n",
             ),
             "block row without barrier": (
-                "uint64(start) + uint64(thread), pitch)\n        cuda.syncthreads()\n",
-                "uint64(start) + uint64(thread), pitch)\n",
+                "at + uint64(lane), pitch)\n        meet()\n",
+                "at + uint64(lane), pitch)\n",
             ),
         },
     ),

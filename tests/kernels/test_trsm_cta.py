@@ -21,7 +21,7 @@ each_diagonal = pytest.mark.parametrize("unit", [False, True], ids=["divided", "
 
 
 def spec(dtype: str) -> TrsmSpec:
-    return TrsmSpec(dtype, width=2, threads=64)
+    return TrsmSpec(dtype, columns=4, width=2, threads=64)
 
 
 def random_batch(m: int, n: int, dtype: str, batch: int = 2) -> np.ndarray:
@@ -145,4 +145,4 @@ def test_nan_stays_in_its_right_hand_side(dtype: str) -> None:
 
 def test_shipped_width() -> None:
     a, b = triangles(7, "float32", 1), random_batch(7, 9, "float32", 1)
-    assert launching.trsm(a, b, TrsmSpec("float32", 8)).tobytes() == judged(a, b).tobytes()
+    assert launching.trsm(a, b, TrsmSpec("float32", 16, 8, 64)).tobytes() == judged(a, b).tobytes()

@@ -192,7 +192,8 @@ def staging(dtype: str, threads: int, columns: int = ORDER) -> Staging:
     @device
     def load_one(e, held, a, row_stride, col_stride, rows, cols, factor, conj, along_rows, thread):
         i, j = place(e, along_rows, thread)
-        row, column = min(i, int32(rows - int32(1))), min(j, int32(cols - int32(1)))
+        row = min(i, max(int32(rows - int32(1)), int32(0)))
+        column = min(j, max(int32(cols - int32(1)), int32(0)))
         value = a[int32(int32(row * row_stride) + column * col_stride)]
         held[e] = select(i < rows and j < cols, multiply(factor, conjugate(value, conj)), zero)
 
