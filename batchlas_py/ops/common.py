@@ -15,9 +15,10 @@ from ..problem import DeviceInfo, Problem
 from ..runtime.launch import kernel
 from ..runtime.memory import scratch
 from ..runtime.registry import KernelSource
-from ..views import BatchView
+from ..views import BatchView, block
 
 __all__ = [
+    "clear",
     "column_major",
     "column_major_result",
     "copy",
@@ -107,6 +108,15 @@ def _tool(tool: str, dtype: str, call: Call, *arguments: Any) -> None:
 def invalidate(x: BatchView, info: BatchView, call: Call) -> None:
     """Fill the items of ``x`` whose info is positive with NaN."""
     _tool("invalidate", x.dtype, call, *kernel_matrix(x), info.ptr, int32(x.rows), int32(x.cols), x.batch)
+
+
+def clear(x: BatchView, call: Call) -> None:
+    """X = 0, whatever it holds: an empty product, added to nothing."""
+    rows, none = slice(0, x.rows), slice(0, 0)
+    product = Problem(
+        "gemm", x.dtype, x.rows, x.cols, x.batch, layout=x.layout, k=0, trans="NN", alpha=0, beta=0
+    )
+    call.run(product, {"a": block(x, rows, none), "b": block(x, none, slice(0, x.cols)), "c": x})
 
 
 @contextmanager

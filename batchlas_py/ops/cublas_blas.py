@@ -15,7 +15,7 @@ from ..dtypes import is_complex
 from ..family import Call
 from ..vendor import cublas
 from ..views import BatchView, transposed
-from .common import column_major, column_major_result, pointers
+from .common import clear, column_major, column_major_result, pointers
 
 __all__ = ["gemm", "trsm"]
 
@@ -53,6 +53,9 @@ def trsm(call: Call) -> None:
     """cublas?trsmBatched."""
     problem = call.problem
     a, b, x = (call.operands[name] for name in "abx")
+    if problem.alpha == 0:
+        clear(x, call)
+        return
     side, uplo = problem.side, problem.uplo
     if x.layout == "C":
         a, b, x = transposed(a), transposed(b), transposed(x)

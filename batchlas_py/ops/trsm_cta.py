@@ -13,7 +13,7 @@ from ..problem import DeviceInfo, Problem
 from ..runtime.launch import kernel
 from ..runtime.registry import KernelSource
 from ..views import BatchView, block, transposed
-from .common import copy, needs_gpu
+from .common import clear, copy, needs_gpu
 
 __all__ = ["FAMILY"]
 
@@ -51,23 +51,13 @@ def _as_lower(call: Call) -> _Lower:
 
 def _launch(call: Call) -> None:
     if call.problem.alpha == 0:
-        _clear(call)
+        clear(call.operands["x"], call)
         return
     solve, limit = _as_lower(call), trsm_order(call.problem.dtype, call.device.shared_budget)
     if solve.a.rows > limit and solve.b.ptr != solve.x.ptr:
         copy(solve.b, solve.x, call)
         solve = solve._replace(b=solve.x)
     _solve(solve, call, call.problem.alpha, limit)
-
-
-def _clear(call: Call) -> None:
-    """X = 0, whatever A and B hold: an empty product, added to nothing."""
-    x = call.operands["x"]
-    rows, none = slice(0, x.rows), slice(0, 0)
-    product = Problem(
-        "gemm", x.dtype, x.rows, x.cols, x.batch, layout=x.layout, k=0, trans="NN", alpha=0, beta=0
-    )
-    call.run(product, {"a": block(x, rows, none), "b": block(x, none, slice(0, x.cols)), "c": x})
 
 
 def _solve(s: _Lower, call: Call, alpha: complex, limit: int) -> None:
