@@ -41,7 +41,7 @@ ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "getrs": ("cta", "blocked", "vendor"),
     "getri": ("blocked", "vendor"),
     "gesv": ("tiny", "blocked", "vendor"),
-    "gemm": ("cta", "vendor"),
+    "gemm": ("vendor", "cta"),
     "trsm": ("cta", "vendor"),
     "laswp": ("gather", "walk", "vendor"),
     "potrf": ("tiny", "cta", "lpanel:panel=8", "lpanel:panel=16", "blocked", "vendor"),

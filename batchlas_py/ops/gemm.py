@@ -9,6 +9,6 @@ from .common import vendor_family
 __all__ = ["FAMILIES"]
 
 FAMILIES = (
-    gemm_cta.FAMILY,
     vendor_family("gemm", cublas_blas.gemm, lapack.gemm, square=False),
+    gemm_cta.FAMILY,
 )

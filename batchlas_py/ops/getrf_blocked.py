@@ -64,10 +64,15 @@ def _plan(problem: Problem) -> _Plan:
 
 
 def _panel_columns(problem: Problem) -> int:
-    return ORDER if problem.n <= WIDE_FROM[problem.dtype] else 128
+    """Wide panels spare passes over the trailing matrix, narrow ones launches, which few matrices wait for."""
+    narrow = NARROW_UP_TO[problem.dtype] if problem.batch >= MANY else NARROW_UP_TO_IF_FEW
+    return ORDER if problem.n <= narrow else WIDE
 
 
-WIDE_FROM: Final = {"float32": 384, "float64": 384, "complex64": 384, "complex128": 384}
+WIDE: Final = 128
+MANY: Final = 64
+NARROW_UP_TO: Final = {"float32": 512, "float64": 320, "complex64": 512, "complex128": 320}
+NARROW_UP_TO_IF_FEW: Final = 512
 
 
 def workspace_of(problem: Problem, device: DeviceInfo) -> Workspace:

@@ -16,6 +16,7 @@ from batchlas_py.routing.select import select
 H200 = RECORDED["sm_90"]
 SLOWER = 1.05
 FIRST_TINY = {"float32": 3, "float64": 2, "complex64": 2, "complex128": 1}  # at the largest batches
+FIRST_BLOCKED = {"float32": 33, "float64": 39, "complex64": 41, "complex128": 43}
 LARGE = 131072
 EVIDENCE = sorted((bench_folder() / "results").glob("h200-ge*.csv"))
 
@@ -26,7 +27,9 @@ def test_getrf_thresholds(dtype: str, batch: int) -> None:
     first = FIRST_TINY[dtype] if batch >= LARGE else 1
     routes = {n: select(Problem("getrf", dtype, n, n, batch), H200).route for n in range(1, 65)}
     assert {n for n, route in routes.items() if route == "tiny"} == set(range(first, 33))
-    assert set(routes.values()) <= {"tiny", "vendor"}
+    assert {n for n, route in routes.items() if route == "cta"} == set(range(33, FIRST_BLOCKED[dtype]))
+    assert {n for n, route in routes.items() if route == "blocked"} == set(range(FIRST_BLOCKED[dtype], 65))
+    assert set(routes.values()) <= {"tiny", "cta", "blocked", "vendor"}
 
 
 @pytest.mark.parametrize("batch", [1, 64, 131072])

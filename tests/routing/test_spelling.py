@@ -102,7 +102,7 @@ def test_every_variant_of_every_op_can_be_spelled() -> None:
                 "/leaf=slm",
             )
         ),
-        ("gemm", "blocked/leaf=slm", "here: got 'blocked/leaf=slm' for gemm, accepted are auto, cta, vendor"),
+        ("gemm", "blocked/leaf=slm", "here: got 'blocked/leaf=slm' for gemm, accepted are auto, vendor, cta"),
     ],
 )
 def test_what_spells_no_route(op: str, text: str, message: str) -> None:
