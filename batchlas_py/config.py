@@ -39,7 +39,7 @@ VARIED: Final = "blocked"  # the family that variants belong to
 ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "getrf": ("tiny", "cta", "blocked", "vendor", "vendor/loop"),
     "getrs": ("cta", "blocked", "vendor"),
-    "getri": ("blocked", "vendor"),
+    "getri": ("cta", "blocked", "vendor"),
     "gesv": ("tiny", "blocked", "vendor"),
     "gemm": ("vendor", "cta"),
     "trsm": ("cta", "vendor"),

@@ -6,6 +6,7 @@ from ..dtypes import DTYPES
 from ..kernels.block_choice import gemm_specs, getrs_cta_specs, panel_specs, trsm_specs, update_specs
 from ..kernels.block_specs import LaswpSpec, ZeroPivotSpec
 from ..kernels.choice import tiny_specs
+from ..kernels.inverse_specs import getri_specs
 from ..kernels.specs import RelayoutSpec, ToolSpec
 from ..runtime.registry import KernelSource
 from . import getrf_cta
@@ -35,6 +36,7 @@ def catalogue(arch: str) -> dict[str, tuple[KernelSource, ...]]:
         "trsm cta": tuple(KernelSource("trsm_cta", spec) for spec in trsm_specs()),
         "laswp": tuple(KernelSource("laswp", LaswpSpec(kind, dtype)) for kind in SWAPS for dtype in DTYPES),
         "getrs cta": tuple(KernelSource("getrs_cta", spec) for spec in getrs_cta_specs(arch)),
+        "getri cta": tuple(KernelSource("getri_cta", spec) for spec in getri_specs()),
         "gesv tiny": tuple(KernelSource("gesv_tiny", spec) for spec in tiny_specs("gesv", arch)),
         "helpers": (
             *(KernelSource("relayout", spec) for spec in relayouts),

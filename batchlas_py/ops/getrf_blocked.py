@@ -64,7 +64,7 @@ def _plan(problem: Problem) -> _Plan:
 
 
 def _panel_columns(problem: Problem) -> int:
-    """Wide panels spare passes over the trailing matrix, narrow ones launches, which few matrices wait for."""
+    """Wide panels spare passes over the trailing matrix; narrow ones spare launches, which few wait for."""
     narrow = NARROW_UP_TO[problem.dtype] if problem.batch >= MANY else NARROW_UP_TO_IF_FEW
     return ORDER if problem.n <= narrow else WIDE
 

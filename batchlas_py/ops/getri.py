@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..family import Call, Family
 from ..problem import Problem
 from ..vendor import lapack
-from . import cublas_lu
+from . import cublas_lu, getri_cta
 from .common import invalidate, native, vendor_family
 from .interchange import permutation_matrix, zero_pivots
 
@@ -28,6 +28,7 @@ def _launch_blocked(call: Call) -> None:
 
 
 FAMILIES = (
+    getri_cta.FAMILY,
     Family("getri", "blocked", native, _launch_blocked),
     vendor_family("getri", cublas_lu.getri, lapack.getri),
 )

@@ -1,0 +1,94 @@
+"""Compile-time constants of getri's kernel, without Numba."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from ..dtypes import DTYPES, itemsize
+from .block_specs import INDEX_BYTES, vector_elements
+
+__all__ = ["GetriSpec", "getri_spec", "getri_specs"]
+
+MOST_COLUMNS: Final = 128
+MOST: Final = 1 << 30
+# Tiles by element type: largest order of the matrices, order of the tile, whether a warp has several matrices,
+# blocks per multiprocessor.
+_TILES: Final[dict[str, tuple[tuple[int, int, bool, int], ...]]] = {
+    "float32": (
+        (8, 8, True, 5),
+        (16, 16, True, 4),
+        (32, 32, False, 3),
+        (48, 16, False, 4),
+        (MOST, 32, False, 3),
+    ),
+    "float64": (
+        (8, 8, True, 4),
+        (16, 16, True, 2),
+        (32, 32, False, 2),
+        (48, 16, False, 3),
+        (MOST, 32, False, 2),
+    ),
+    "complex64": ((8, 8, True, 4), (16, 16, True, 3), (32, 32, False, 2), (MOST, 16, False, 3)),
+    "complex128": ((8, 8, True, 3), (16, 16, True, 2), (MOST, 16, False, 2)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GetriSpec:
+    """The inverse from LU factors in one launch.
+
+    Attributes
+    ----------
+    dtype : str
+        Element type.
+    order : int
+        Order of the tiles.
+    packed : bool
+        Whether a warp has several matrices, each a tile and with a thread a column.
+    threads : int
+        Largest block.
+    """
+
+    dtype: str
+    order: int
+    packed: bool
+    threads: int = MOST_COLUMNS
+    min_blocks: int = 1
+    dynamic_shared: ClassVar[bool] = True
+
+    @property
+    def pitch(self) -> int:
+        """Elements of shared memory between columns of the tile."""
+        return self.order + vector_elements(self.dtype)
+
+    @property
+    def tile(self) -> int:
+        """Elements of the tile of one matrix."""
+        return self.order * self.pitch
+
+    def members(self, threads: int) -> int:
+        """Matrices of a block of so many threads."""
+        return threads // self.order if self.packed else 1
+
+    def shared_bytes(self, n: int, threads: int) -> int:
+        """Dynamic shared memory of a block: for each matrix the tile, and a number for each row."""
+        return self.members(threads) * (self.tile * itemsize(self.dtype) + self.numbers(n) * INDEX_BYTES)
+
+    def numbers(self, n: int) -> int:
+        """Row numbers that a matrix keeps."""
+        return self.order if self.packed else n
+
+
+def getri_spec(dtype: str, n: int) -> GetriSpec:
+    """The kernel for matrices of order ``n``."""
+    return next(_spec(dtype, *shape) for most, *shape in _TILES[dtype] if n <= most)
+
+
+def getri_specs() -> tuple[GetriSpec, ...]:
+    """Every kernel of getri."""
+    return tuple(dict.fromkeys(_spec(dtype, *shape) for dtype in DTYPES for _, *shape in _TILES[dtype]))
+
+
+def _spec(dtype: str, order: int, packed: bool, min_blocks: int) -> GetriSpec:
+    return GetriSpec(dtype, order, packed, min_blocks=min_blocks)
