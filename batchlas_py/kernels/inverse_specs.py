@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 
 from ..dtypes import DTYPES, itemsize
 from .block_specs import INDEX_BYTES, vector_elements
@@ -12,25 +12,34 @@ __all__ = ["GetriSpec", "getri_spec", "getri_specs"]
 
 MOST_COLUMNS: Final = 128
 MOST: Final = 1 << 30
-# Tiles by element type: largest order of the matrices, order of the tile, whether a warp has several matrices,
-# blocks per multiprocessor.
-_TILES: Final[dict[str, tuple[tuple[int, int, bool, int], ...]]] = {
+
+
+class _Tile(NamedTuple):
+    """Largest order of the matrices; order of the tile, whether a warp has several, blocks per multiprocessor."""
+
+    largest: int
+    order: int
+    packed: bool
+    min_blocks: int
+
+
+_TILES: Final = {
     "float32": (
-        (8, 8, True, 5),
-        (16, 16, True, 4),
-        (32, 32, False, 3),
-        (48, 16, False, 4),
-        (MOST, 32, False, 3),
+        _Tile(8, 8, True, 5),
+        _Tile(16, 16, True, 4),
+        _Tile(32, 32, False, 3),
+        _Tile(48, 16, False, 4),
+        _Tile(MOST, 32, False, 3),
     ),
     "float64": (
-        (8, 8, True, 4),
-        (16, 16, True, 2),
-        (32, 32, False, 2),
-        (48, 16, False, 3),
-        (MOST, 32, False, 2),
+        _Tile(8, 8, True, 4),
+        _Tile(16, 16, True, 2),
+        _Tile(32, 32, False, 2),
+        _Tile(48, 16, False, 3),
+        _Tile(MOST, 32, False, 2),
     ),
-    "complex64": ((8, 8, True, 4), (16, 16, True, 3), (32, 32, False, 2), (MOST, 16, False, 3)),
-    "complex128": ((8, 8, True, 3), (16, 16, True, 2), (MOST, 16, False, 2)),
+    "complex64": (_Tile(8, 8, True, 4), _Tile(16, 16, True, 3), _Tile(MOST, 16, False, 3)),
+    "complex128": (_Tile(8, 8, True, 3), _Tile(16, 16, True, 2), _Tile(MOST, 16, False, 2)),
 }
 
 
@@ -82,13 +91,13 @@ class GetriSpec:
 
 def getri_spec(dtype: str, n: int) -> GetriSpec:
     """The kernel for matrices of order ``n``."""
-    return next(_spec(dtype, *shape) for most, *shape in _TILES[dtype] if n <= most)
+    return next(_spec(dtype, tile) for tile in _TILES[dtype] if n <= tile.largest)
 
 
 def getri_specs() -> tuple[GetriSpec, ...]:
     """Every kernel of getri."""
-    return tuple(dict.fromkeys(_spec(dtype, *shape) for dtype in DTYPES for _, *shape in _TILES[dtype]))
+    return tuple(dict.fromkeys(_spec(dtype, tile) for dtype in DTYPES for tile in _TILES[dtype]))
 
 
-def _spec(dtype: str, order: int, packed: bool, min_blocks: int) -> GetriSpec:
-    return GetriSpec(dtype, order, packed, min_blocks=min_blocks)
+def _spec(dtype: str, tile: _Tile) -> GetriSpec:
+    return GetriSpec(dtype, tile.order, tile.packed, min_blocks=tile.min_blocks)
