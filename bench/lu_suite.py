@@ -80,7 +80,7 @@ PARTS: Final = {
         ("vendor", "vendor/loop", "torch-magma", "cta", "blocked", "blocked/leaf=slm"),
     ),
     "getrs": Part((32, 64, 128, 256, 512), (1, 2, 4, 8, 64), FULL, ("vendor", "cta", "blocked")),
-    "getri": Part((5, 8, 16, 32, 64, 128, 256, 512), (0,), FULL, ("vendor", "torch-magma", "blocked")),
+    "getri": Part((5, 8, 16, 32, 64, 128, 256, 512), (0,), FULL, ("vendor", "torch-magma", "cta", "blocked")),
     "gesv": Part(
         (5, 8, 16, 32, 33, 64, 128, 256, 512), (1,), FULL, ("vendor", "torch-magma", "tiny", "blocked")
     ),

@@ -15,7 +15,7 @@ MOST: Final = 1 << 30
 
 
 class _Tile(NamedTuple):
-    """Largest order of the matrices; order of the tile, whether a warp has several, blocks per multiprocessor."""
+    """Largest order of the matrices; order of the tile, whether a warp has several, resident blocks."""
 
     largest: int
     order: int

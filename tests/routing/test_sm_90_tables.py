@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
+from itertools import product
 from pathlib import Path
 
 import pytest
 
+from batchlas_py import config
 from batchlas_py._resources import bench_folder
 from batchlas_py.dtypes import DTYPES
 from batchlas_py.problem import RECORDED, Layout, Problem
+from batchlas_py.routing import tables
 from batchlas_py.routing.select import select
 
 H200 = RECORDED["sm_90"]
@@ -18,7 +21,9 @@ SLOWER = 1.05
 FIRST_TINY = {"float32": 3, "float64": 2, "complex64": 2, "complex128": 1}  # at the largest batches
 FIRST_BLOCKED = {"float32": 33, "float64": 39, "complex64": 41, "complex128": 43}
 LARGE = 131072
-EVIDENCE = sorted((bench_folder() / "results").glob("h200-ge*.csv"))
+EVIDENCE = sorted(
+    path for kind in ("ge*", "lu-ge*") for path in (bench_folder() / "results").glob(f"h200-{kind}.csv")
+)
 
 
 @pytest.mark.parametrize("batch", [1, 64, LARGE - 1, LARGE, 10 * LARGE])
@@ -32,6 +37,76 @@ def test_getrf_thresholds(dtype: str, batch: int) -> None:
     assert set(routes.values()) <= {"tiny", "cta", "blocked", "vendor"}
 
 
+# dtype, orders on both sides of each threshold, right-hand sides likewise, route.
+GETRS = [
+    ("float32", (1, 8), (1, 5, 8, 9, 64), "vendor"),
+    ("float32", (1, 8), (2, 4), "cta"),
+    ("float32", (9, 23, 24, 512), (1, 8), "cta"),
+    ("float32", (9, 23), (9, 63), "vendor"),
+    ("float32", (9, 23, 24, 512), (64, 500), "blocked"),
+    ("float32", (24, 512), (9, 63), "blocked"),
+    ("float64", (1, 4), (1, 5, 9, 64), "vendor"),
+    ("float64", (1, 4), (2, 4), "cta"),
+    ("float64", (5, 8, 9, 15, 16, 512), (1, 8), "cta"),
+    ("float64", (5, 8), (9, 64), "vendor"),
+    ("float64", (9, 15), (9, 63), "vendor"),
+    ("float64", (9, 15, 16, 512), (64, 500), "blocked"),
+    ("float64", (16, 512), (9, 63), "blocked"),
+    ("complex64", (1, 4), (1, 2, 8, 9, 64), "vendor"),
+    ("complex64", (5, 8), (1, 5, 9, 64), "vendor"),
+    ("complex64", (5, 8), (2, 4), "cta"),
+    ("complex64", (9, 15), (5, 9, 64), "vendor"),
+    ("complex64", (9, 15, 16, 23, 24, 512), (1, 4), "cta"),
+    ("complex64", (16, 23, 24, 512), (5, 8), "cta"),
+    ("complex64", (16, 23), (9, 63), "vendor"),
+    ("complex64", (16, 23, 24, 512), (64, 500), "blocked"),
+    ("complex64", (24, 512), (9, 63), "blocked"),
+    ("complex128", (1, 8), (1, 5, 8, 9, 64), "vendor"),
+    ("complex128", (1, 8), (2, 4), "cta"),
+    ("complex128", (9, 15), (1, 9, 63), "vendor"),
+    ("complex128", (9, 15), (2, 8), "cta"),
+    ("complex128", (16, 23, 24, 32, 33, 511, 512), (1, 4), "cta"),
+    ("complex128", (16, 23), (9, 63), "vendor"),
+    ("complex128", (9, 15, 16, 23), (64, 500), "blocked"),
+    ("complex128", (16, 23, 24, 32, 512), (5, 8), "cta"),
+    ("complex128", (33, 511), (5, 8), "vendor"),
+    ("complex128", (24, 32, 33, 511, 512), (9, 63, 64), "blocked"),
+]
+
+
+@pytest.mark.parametrize("batch", [1, 131072])
+@pytest.mark.parametrize(("dtype", "orders", "sides", "route"), GETRS)
+def test_getrs_thresholds(
+    dtype: str, orders: tuple[int, ...], sides: tuple[int, ...], route: str, batch: int
+) -> None:
+    for n, nrhs in product(orders, sides):
+        problem = Problem("getrs", dtype, n, n, batch, nrhs, trans="N")
+        assert select(problem, H200).route == route, problem
+
+
+@pytest.mark.parametrize("batch", [1, 131072])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_getri_thresholds(dtype: str, batch: int) -> None:
+    last = 128 if dtype == "complex128" else 256
+    routes = {
+        n: select(Problem("getri", dtype, n, n, batch), H200).route for n in (1, 5, 32, last, last + 1, 2048)
+    }
+    assert routes == {n: "cta" if n <= last else "blocked" for n in routes}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_what_comes_behind_the_first(dtype: str) -> None:
+    """A loop over the items is the better half of the vendor's where a matrix fills the device by itself."""
+    first = 1024 if dtype.startswith("complex") else 2048
+    vendors = {n: _vendors(Problem("getrf", dtype, n, n, 32)) for n in (64, first - 1, first, 4096)}
+    assert vendors == {n: ["vendor/loop", "vendor"][:: 1 if n >= first else -1] for n in vendors}
+
+
+def _vendors(problem: Problem) -> list[str]:
+    row = tables.consult(problem, H200.arch, config.current())[0].row
+    return [family for family in row.ranking if family.startswith("vendor")]
+
+
 @pytest.mark.parametrize("batch", [1, 64, 131072])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_gesv_thresholds(dtype: str, batch: int) -> None:
@@ -43,7 +118,7 @@ def test_gesv_thresholds(dtype: str, batch: int) -> None:
 
 
 def test_the_tables_decide() -> None:
-    for op, nrhs in (("getrf", 0), ("gesv", 1)):
+    for op, nrhs in (("getrf", 0), ("getrs", 1), ("getri", 0), ("gesv", 1)):
         for n in (8, 64):
             choice = select(Problem(op, "float64", n, n, 1000, nrhs), H200)
             assert choice.source.startswith(f"shipped table {op}.sm_90.txt:")
@@ -57,7 +132,8 @@ def test_no_measured_cell_takes_a_slow_route(path: Path) -> None:
         for row in csv.DictReader(file):
             m, n, batch, nrhs = (int(row[key]) for key in ("m", "n", "batch", "nrhs"))
             layout: Layout = "C" if row["layout"] == "C" else "F"
-            problem = Problem(row["op"], row["dtype"], m, n, batch, nrhs, layout=layout)
+            trans = "N" if row["op"] == "getrs" else ""
+            problem = Problem(row["op"], row["dtype"], m, n, batch, nrhs, trans=trans, layout=layout)
             if row["median_us"] and row["arm"] == row["route"]:
                 cells[problem][row["route"]] = float(row["median_us"])
     assert cells
@@ -67,4 +143,8 @@ def test_no_measured_cell_takes_a_slow_route(path: Path) -> None:
 
 
 def test_there_is_evidence() -> None:
-    assert {path.stem for path in EVIDENCE} >= {"h200-getrf", "h200-gesv"}
+    assert {path.stem for path in EVIDENCE} >= {
+        "h200-getrf",
+        "h200-gesv",
+        *(f"h200-lu-{op}" for op in ("getrf", "getrs", "getri", "gesv")),
+    }
