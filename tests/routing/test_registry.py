@@ -30,7 +30,7 @@ def ops_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_routes_of_the_lu_family() -> None:
     assert registry.routes("getrf") == ("tiny", "cta", "blocked", "vendor", "vendor/loop")
     assert registry.routes("getrs") == ("cta", "blocked", "vendor")
-    assert registry.routes("getri") == ("blocked", "vendor")
+    assert registry.routes("getri") == ("cta", "blocked", "vendor")
     assert registry.routes("gesv") == ("tiny", "blocked", "vendor")
     assert registry.routes("gemm") == ("vendor", "cta")
     assert registry.routes("trsm") == ("cta", "vendor")

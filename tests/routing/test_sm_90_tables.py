@@ -20,20 +20,21 @@ H200 = RECORDED["sm_90"]
 SLOWER = 1.05
 FIRST_TINY = {"float32": 3, "float64": 2, "complex64": 2, "complex128": 1}  # at the largest batches
 FIRST_BLOCKED = {"float32": 33, "float64": 39, "complex64": 41, "complex128": 43}
-LARGE = 131072
+MANY, LARGE = 8192, 131072
 EVIDENCE = sorted(
     path for kind in ("ge*", "lu-ge*") for path in (bench_folder() / "results").glob(f"h200-{kind}.csv")
 )
 
 
-@pytest.mark.parametrize("batch", [1, 64, LARGE - 1, LARGE, 10 * LARGE])
+@pytest.mark.parametrize("batch", [1, 64, MANY - 1, MANY, LARGE - 1, LARGE, 10 * LARGE])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_getrf_thresholds(dtype: str, batch: int) -> None:
     first = FIRST_TINY[dtype] if batch >= LARGE else 1
     routes = {n: select(Problem("getrf", dtype, n, n, batch), H200).route for n in range(1, 65)}
     assert {n for n, route in routes.items() if route == "tiny"} == set(range(first, 33))
-    assert {n for n, route in routes.items() if route == "cta"} == set(range(33, FIRST_BLOCKED[dtype]))
-    assert {n for n, route in routes.items() if route == "blocked"} == set(range(FIRST_BLOCKED[dtype], 65))
+    blocked = FIRST_BLOCKED[dtype] if batch >= MANY else 33
+    assert {n for n, route in routes.items() if route == "cta"} == set(range(33, blocked))
+    assert {n for n, route in routes.items() if route == "blocked"} == set(range(blocked, 65))
     assert set(routes.values()) <= {"tiny", "cta", "blocked", "vendor"}
 
 
