@@ -21,10 +21,9 @@ def spd_tiny_max_n(op: str, dtype: str, arch: str) -> int:
 def spd_tiny_spec(dtype: str, n: int, staged: bool, nrhs: int = 0, arch: str = "sm_90") -> SpdTinySpec:
     """The kernel for matrices of order ``n`` and ``nrhs`` right-hand sides."""
     columns = next(size for size in COLUMNS if n <= size)
-    slack = columns - max((size for size in COLUMNS if size < columns), default=0)
     lanes = max(4, 1 << (columns - 1).bit_length())
     rhs = min(size for size in (0, *SPD_RHS) if nrhs <= size)
-    return SpdTinySpec(dtype, lanes, columns, slack, staged, rhs)
+    return SpdTinySpec(dtype, lanes, columns, staged, rhs)
 
 
 def spd_tiny_specs(op: str, arch: str = "sm_90") -> tuple[SpdTinySpec, ...]:

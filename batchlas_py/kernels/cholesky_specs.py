@@ -21,8 +21,8 @@ class SpdTinySpec:
     ----------
     dtype : str
         Element type.
-    lanes, columns, slack : int
-        Lanes of one matrix; register columns, for n in ``columns - slack + 1 .. columns``.
+    lanes, columns : int
+        Lanes of one matrix; register columns.
     staged : bool
         Row-major data, transposed through shared memory; otherwise any strides.
     rhs : int
@@ -32,7 +32,6 @@ class SpdTinySpec:
     dtype: str
     lanes: int
     columns: int
-    slack: int
     staged: bool
     rhs: int = 0
     min_blocks: int = 1
@@ -64,9 +63,9 @@ class PotrfCtaSpec:
         return ORDER * self.pitch
 
     def shared_bytes(self, n: int) -> int:
-        """Dynamic shared memory: the tiles of the triangle, that of the mailbox, inverse pivots."""
+        """Dynamic shared memory: the tiles of the triangle, and inverse pivots."""
         tiles = -(-n // ORDER)
-        elements = (tiles * (tiles + 1) // 2 + 1) * self.tile
+        elements = tiles * (tiles + 1) // 2 * self.tile
         return elements * itemsize(self.dtype) + ORDER * itemsize(REAL_OF[self.dtype])
 
 

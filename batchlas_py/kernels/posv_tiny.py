@@ -21,7 +21,7 @@ from .device.jit import device, select, static_for
 from .device.narrow_solve import conjugated
 from .device.pointers import advance
 from .device.signature import COUNT, INDEX, INTS, matrix
-from .potrf_tiny import WARP, factoring, shared_elements
+from .potrf_tiny import WARP, factoring, tile_pitch
 
 __all__ = ["make_kernel", "signature"]
 
@@ -59,21 +59,21 @@ def _back_substitution(spec: SpdTinySpec) -> Any:
     """``L^H X = Y`` from the last row on: its lane finishes x_j, the lanes above subtract it."""
     arith, conjugate, from_lane = arithmetic(spec.dtype), conjugated(spec.dtype), broadcast(spec.dtype)
     multiply_subtract, times_real = arith.multiply_subtract, arith.times_real
-    pitch, last, safe = uint32(spec.lanes + 1), uint32(spec.columns - 1), spec.columns - spec.slack + 1
+    pitch, last, none = uint32(tile_pitch(spec)), uint32(spec.columns - 1), uint32(0)
 
     @device
-    def one(q, j, b, inverse, l, lane, source):
+    def one(q, j, b, inverse, l, above, lane, source):
         x = from_lane(times_real(b[q], inverse), source)
-        rest = select(int32(lane) < j, multiply_subtract(b[q], l, x), b[q])
+        rest = select(lane < above, multiply_subtract(b[q], l, x), b[q])
         b[q] = select(lane == uint32(j), x, rest)
 
-    every = static_for(one, range(spec.rhs), "j, b, inverse, l, lane, source")
+    every = static_for(one, range(spec.rhs), "j, b, inverse, l, above, lane, source")
 
     @device
     def step(j, b, inverse, tile, base, lane, first, n):
-        if j < safe or uint32(j) < n:
-            l = conjugate(tile[base + uint32(j) * pitch + min(lane, last)], True)
-            every(j, b, inverse, l, lane, int32(first + uint32(j)))
+        l = conjugate(tile[base + uint32(j) * pitch + min(lane, last)], True)
+        above = select(uint32(j) < n, uint32(j), none)
+        every(j, b, inverse, l, above, lane, int32(first + uint32(j)))
 
     return static_for(step, reversed(range(spec.columns)), "b, inverse, tile, base, lane, first, n")
 
@@ -91,12 +91,12 @@ def make_kernel(spec: SpdTinySpec) -> Any:
     """
     arith, (root, inverse_root) = arithmetic(spec.dtype), roots(spec.dtype)
     element, real = arith.element, arith.real
-    run, (load, put, store) = factoring(spec)
+    run, (load, store) = factoring(spec)
     (load_sides, store_sides), solve = _sides(spec), _back_substitution(spec)
     failure = first_failure(spec.dtype, spec.lanes)
     lanes, warp, per_block = uint32(spec.lanes), uint32(WARP), uint32(spec.per_block)
-    columns, rhs, shared = spec.columns, spec.rhs, shared_elements(spec, tile=True)
-    shared_total, full = shared * spec.per_block, FULL
+    columns, rhs, pitch = spec.columns, spec.rhs, uint32(tile_pitch(spec))
+    shared_total, full = spec.threads * tile_pitch(spec), FULL
 
     @cuda.jit
     def posv_tiny(
@@ -111,20 +111,20 @@ def make_kernel(spec: SpdTinySpec) -> Any:
         factor, row = advance(c, source * c_batch), int32(min(lane, uint32(n - uint32(1))))
 
         memory = cuda.shared.array(shared_total, element, alignment=16)
-        base, first = uint32(member * uint32(shared)), uint32(uint32(thread % warp) - lane)
+        base, first = uint32(uint32(thread - lane) * pitch), uint32(uint32(thread % warp) - lane)
+        own = uint32(thread * pitch)
         rows, right = cuda.local.array(columns, element), cuda.local.array(rhs, element)
         pivot = cuda.local.array(1, real)
 
         load(rows, factor, c_row, c_col, memory, base, lane, n)
         load_sides(right, advance(b, source * b_batch), int32(row * b_row), b_col, nrhs, flip)
-        run(rows, right, pivot, memory, base, lane, first, n)
-        failed, diagonal = failure(pivot[0], first), root(pivot[0])
-        cuda.syncwarp(full)
-        put(rows, diagonal, memory, base, lane)
+        run(rows, right, pivot, memory, base, own, lane, first)
+        failed, diagonal = failure(pivot[0], lane < n, first), root(pivot[0])
+        memory[own + lane] = element(diagonal)
         cuda.syncwarp(full)
         solve(right, inverse_root(pivot[0]), memory, base, lane, first, n)
-        store(rows, diagonal, factor, c_row, c_col, memory, base, lane, n, valid)
         if valid and lane < n:
+            store(rows, diagonal, factor, c_row, c_col, memory, base, lane, n)
             target = advance(x, source * x_batch)
             store_sides(right, target, int32(row * x_row), x_col, nrhs, flip, failed != int32(0))
         if valid and lane == uint32(0):

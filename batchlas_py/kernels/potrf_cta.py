@@ -17,7 +17,7 @@ from .cholesky_specs import PotrfCtaSpec
 from .device.arithmetic import arithmetic
 from .device.cholesky_rows import elimination, first_failure, solving
 from .device.inverse_root import roots
-from .device.jit import device, select, static_for
+from .device.jit import device, select
 from .device.pointers import advance
 from .device.signature import COUNT, INDEX, INTS, matrix
 from .device.triangle_tiles import ORDER, rows_io, subtract_product, tile_at, triangle_io
@@ -34,31 +34,26 @@ def signature(spec: PotrfCtaSpec) -> tuple[Any, ...]:
 
 
 def _diagonal(spec: PotrfCtaSpec) -> Any:
-    """``(x, memory, mailbox, inverses, at, lane) -> info``: factor the rows ``x`` of a diagonal tile."""
+    """``(x, memory, tile, inverses, at, lane) -> info``: factor a diagonal tile, whose rows are ``x``."""
     arith, (root, inverse_root) = arithmetic(spec.dtype), roots(spec.dtype)
     element, real = arith.element, arith.real
-    run = elimination(spec.dtype, ORDER, always=ORDER, slots=ORDER, pitch=spec.pitch)
-    failure, none, order = first_failure(spec.dtype, WARP), uint32(0), uint32(ORDER)
+    run = elimination(spec.dtype, ORDER, spec.pitch)
+    failure, none, pitch = first_failure(spec.dtype, WARP), uint32(0), uint32(spec.pitch)
 
     @device
-    def set_one(k, x, diagonal, lane):
-        x[k] = select(lane == uint32(k), element(diagonal), x[k])
-
-    set_diagonal = static_for(set_one, range(ORDER), "x, diagonal, lane")
-
-    @device
-    def factor(x, memory, mailbox, inverses, at, lane):
+    def factor(x, memory, tile, inverses, at, lane):
         pivot, sides = cuda.local.array(1, real), cuda.local.array(1, element)
-        run(x, sides, pivot, memory, mailbox, lane, none, order)
+        own = uint32(tile + lane * pitch)
+        run(x, sides, pivot, memory, tile, own, lane, none)
         inverses[at + lane] = inverse_root(pivot[0])
-        set_diagonal(x, root(pivot[0]), lane)
-        return failure(pivot[0], none)
+        memory[own + lane] = element(root(pivot[0]))
+        return failure(pivot[0], True, none)
 
     return factor
 
 
 def _updating(spec: PotrfCtaSpec) -> Any:
-    """``(memory, mailbox, inverses, at, j, tiles, who, info) -> info``: the column before ``j`` off what follows.
+    """``(memory, inverses, at, j, tiles, who, info) -> info``: the column before ``j`` off what follows.
 
     The first warp factors the diagonal tile ``j``, and has no other unless it is the only one.
     """
@@ -67,7 +62,7 @@ def _updating(spec: PotrfCtaSpec) -> Any:
     factor, place, zero, one, width = _diagonal(spec), tile_at(spec.tile), uint32(0), uint32(1), uint32(ORDER)
 
     @device
-    def update(memory, mailbox, inverses, at, j, tiles, who, info):
+    def update(memory, inverses, at, j, tiles, who, info):
         lane, warp, warps = who
         x = cuda.local.array(order, element)
         last, k, turn = select(j == zero, one, tiles), j, zero
@@ -80,11 +75,12 @@ def _updating(spec: PotrfCtaSpec) -> Any:
                     if j > zero:
                         before = uint32(j - one)
                         subtract(x, memory, uint32(place(i, before) + lane * pitch), place(k, before))
-                    if i == j:
-                        failed = factor(x, memory, mailbox, inverses, at, lane)
+                    if k == j and i == j:
+                        failed = factor(x, memory, place(i, k), inverses, at, lane)
                         if info == int32(0) and failed != int32(0):
                             info = int32(uint32(failed) + uint32(j * width))
-                    put(x, memory, here)
+                    else:
+                        put(x, memory, here)
                 turn = uint32(turn + one)
                 turn = select(turn == warps, select(warps > one, one, zero), turn)
                 i = uint32(i + one)
@@ -95,20 +91,20 @@ def _updating(spec: PotrfCtaSpec) -> Any:
 
 
 def _solving(spec: PotrfCtaSpec) -> Any:
-    """``(memory, mailbox, inverses, at, j, tiles, who)``: the tiles below the diagonal tile ``j``."""
+    """``(memory, inverses, at, j, tiles, who)``: the tiles below the diagonal tile ``j``."""
     element, order, pitch = arithmetic(spec.dtype).element, ORDER, uint32(spec.pitch)
     (take, put), solve_row = rows_io(spec.dtype), solving(spec.dtype, ORDER, spec.pitch)
     place, one = tile_at(spec.tile), uint32(1)
 
     @device
-    def solve(memory, mailbox, inverses, at, j, tiles, who):
+    def solve(memory, inverses, at, j, tiles, who):
         lane, warp, warps = who
         x = cuda.local.array(order, element)
         i = uint32(uint32(j + one) + warp)
         while i < tiles:
             here = uint32(place(i, j) + lane * pitch)
             take(x, memory, here)
-            solve_row(x, memory, mailbox, inverses, at)
+            solve_row(x, memory, place(j, j), inverses, at)
             put(x, memory, here)
             i = uint32(i + warps)
 
@@ -124,7 +120,7 @@ def make_kernel(spec: PotrfCtaSpec) -> Any:
     element, real, halves = arith.element, arith.real, np.dtype(spec.dtype).itemsize
     load, store = triangle_io(spec.dtype, spec.pitch)
     update, solve, place = _updating(spec), _solving(spec), tile_at(spec.tile)
-    parts, size = uint32(halves // np.dtype(real).itemsize), uint32(spec.tile)
+    parts = uint32(halves // np.dtype(real).itemsize)
     warp_size, one, bits, rest = uint32(WARP), uint32(1), uint32(5), uint32(ORDER - 1)
 
     @cuda.jit
@@ -134,17 +130,16 @@ def make_kernel(spec: PotrfCtaSpec) -> Any:
         thread, n, item = uint32(cuda.threadIdx.x), uint32(order), int64(cuda.blockIdx.x)
         lane, warps = uint32(thread % warp_size), uint32(uint32(cuda.blockDim.x) // warp_size)
         who, tiles = (lane, uint32(thread // warp_size), warps), uint32(uint32(n + rest) >> bits)
-        mailbox = place(tiles, uint32(0))
-        at = uint32(uint32(mailbox + size) * parts)
+        at = uint32(place(tiles, uint32(0)) * parts)
         source = advance(c, item * c_batch)
 
         load(source, c_row, c_col, n, memory, tiles, who)
         cuda.syncthreads()
         failed, j = int32(0), uint32(0)
         while j < tiles:
-            failed = update(memory, mailbox, inverses, at, j, tiles, who, failed)
+            failed = update(memory, inverses, at, j, tiles, who, failed)
             cuda.syncthreads()
-            solve(memory, mailbox, inverses, at, j, tiles, who)
+            solve(memory, inverses, at, j, tiles, who)
             cuda.syncthreads()
             j = uint32(j + one)
         store(source, c_row, c_col, n, memory, tiles, who)

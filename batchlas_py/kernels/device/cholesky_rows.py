@@ -1,8 +1,8 @@
 """Cholesky elimination by the lanes of a warp, A = L L^H: lane r of a block holds row r in registers.
 
-A step takes the pivot from its lane, scales its column, and has it reach all lanes through a mailbox in shared
-memory, conjugated. Slots are used in turn, so one warp barrier a step orders a store after all reads of the
-same slot two steps back; with a slot for each step the mailbox holds L^H in the end.
+Left-looking: a step takes the last column off its own, the pivot from its lane, and scales. What it makes goes to
+a tile in shared memory, where all lanes read the rows of L that they multiply with, whole vectors at a time; the
+columns before the last are taken off one step ahead. One warp barrier a step.
 
 Registers right of the diagonal hold numbers that nobody reads. A pivot that is not positive makes NaN of all
 that follows; which one was first is read off the pivots afterwards.
@@ -22,7 +22,7 @@ from .inverse_root import roots
 from .jit import device, select, static_for
 from .narrow_solve import conjugated
 
-__all__ = ["broadcast", "elimination", "first_failure", "mailbox_pitch", "solving"]
+__all__ = ["broadcast", "elimination", "first_failure", "row_pitch", "solving"]
 
 uint32, int32 = np.uint32, np.int32
 FULL = uint32(0xFFFFFFFF)
@@ -30,10 +30,10 @@ WARP = 32
 VECTOR_BYTES = 16
 
 
-def mailbox_pitch(dtype: str, entries: int) -> int:
-    """Elements of one mailbox slot, in whole 16-byte vectors."""
-    size = np.dtype(dtype).itemsize
-    return -(-entries * size // VECTOR_BYTES) * VECTOR_BYTES // size
+def row_pitch(dtype: str, columns: int) -> int:
+    """Elements between rows of a tile: whole 16-byte vectors, and one more to spread rows over the banks."""
+    width = max(1, VECTOR_BYTES // np.dtype(dtype).itemsize)
+    return (-(-columns // width) + 1) * width
 
 
 @functools.cache
@@ -54,123 +54,110 @@ def broadcast(dtype: str) -> Any:
 
 @functools.cache
 def first_failure(dtype: str, lanes: int) -> Any:
-    """``(pivot, first) -> info``: of the block whose rows begin at lane ``first``, 0 if all are positive."""
+    """``(pivot, live, first) -> info``: 1-based, of the rows from lane ``first`` on; 0 if all are positive.
+
+    Of lanes that are not ``live``, pivots do not count.
+    """
     full, mask, zero = FULL, uint32(0xFFFFFFFF >> (WARP - lanes)), arithmetic(dtype).real(0)
 
     @device
-    def find(pivot, first):
-        failed = uint32(cuda.ballot_sync(full, not pivot > zero))
+    def find(pivot, live, first):
+        failed = uint32(cuda.ballot_sync(full, live and not pivot > zero))
         return int32(cuda.ffs(uint32(failed >> first) & mask))
 
     return find
 
 
-def _sides(dtype: str, first_rhs: int, rhs: int) -> tuple[Any, Any]:
-    arith = arithmetic(dtype)
-    times_real, multiply_subtract, start = arith.times_real, arith.multiply_subtract, uint32(first_rhs)
+def _sides(dtype: str, rhs: int) -> Any:
+    arith, from_lane = arithmetic(dtype), broadcast(dtype)
+    times_real, multiply_subtract = arith.times_real, arith.multiply_subtract
 
     @device
-    def publish_one(q, b, inverse, mailbox, slot):
-        b[q] = times_real(b[q], inverse)
-        mailbox[slot + start + uint32(q)] = b[q]
+    def one(q, j, b, l, inverse, row, source):
+        solved = from_lane(times_real(b[q], inverse), source)
+        rest = select(int32(row) > j, multiply_subtract(b[q], l, solved), b[q])
+        b[q] = select(row == uint32(j), solved, rest)
+
+    return static_for(one, range(rhs), "j, b, l, inverse, row, source")
+
+
+def _reducing(dtype: str, columns: int) -> Any:
+    """``(count, x, j, tile, start)``: ``x[j] -= sum_k x[k] conj(tile[start + k])`` over k below ``count``."""
+    multiply_subtract, conjugate = arithmetic(dtype).multiply_subtract, conjugated(dtype)
 
     @device
-    def update_one(q, b, l, below, mailbox, slot):
-        b[q] = select(below, multiply_subtract(b[q], l, mailbox[slot + start + uint32(q)]), b[q])
+    def term(k, count, x, j, tile, start):
+        if k < count:
+            x[j] = multiply_subtract(x[j], x[k], conjugate(tile[start + uint32(k)], True))
 
-    return (
-        static_for(publish_one, range(rhs), "b, inverse, mailbox, slot"),
-        static_for(update_one, range(rhs), "b, l, below, mailbox, slot"),
-    )
+    return static_for(term, range(columns), "count, x, j, tile, start")
 
 
-def _updating(dtype: str, columns: int) -> Any:
-    multiply_subtract = arithmetic(dtype).multiply_subtract
-
-    @device
-    def update_later(k, j, a, l, mailbox, slot):
-        if k > j:
-            a[k] = multiply_subtract(a[k], l, mailbox[slot + uint32(k)])
-
-    return static_for(update_later, range(columns), "j, a, l, mailbox, slot")
-
-
-def elimination(dtype: str, columns: int, *, always: int, slots: int, pitch: int, rhs: int = 0) -> Any:
-    """Elimination of blocks of up to ``columns`` columns.
+def elimination(dtype: str, columns: int, pitch: int, rhs: int = 0) -> Any:
+    """Elimination of blocks of ``columns`` columns; rows and columns past the matrix do no harm to the others.
 
     Parameters
     ----------
     dtype : str
     columns : int
-        Register columns; `mailbox_pitch` of them and of ``rhs`` is the least ``pitch``.
-    always : int
-        Steps that follow for every n; later ones only up to ``n``.
-    slots, pitch : int
-        Slots of the mailbox, and elements from one to the next.
+        Register columns.
+    pitch : int
+        Elements from a row of the tile to the next.
     rhs : int
-        Right-hand sides, which lie in a slot from element ``columns`` on.
+        Right-hand sides.
 
     Returns
     -------
     device function
-        ``(a, b, pivot, mailbox, base, row, first, n)``: make rows of L of ``a`` in place, but for the
-        diagonal, whose square goes to ``pivot[0]``, and carry the right-hand sides ``b`` along. The rows of
-        the block begin at lane ``first``; lanes behind them have their rows solved with L^H.
+        ``(a, b, pivot, tile, base, own, row, first)``: make rows of L of ``a`` in place and in the tile, but
+        for the diagonal, whose square goes to ``pivot[0]``, and carry the right-hand sides ``b`` along. The
+        rows of the block begin at lane ``first`` and at element ``base``, the lane's own row at ``own``.
+        Lanes behind the block have their rows solved with L^H.
     """
-    times_real, inverse_root = arithmetic(dtype).times_real, roots(dtype).inverse
-    publish_sides, update_sides = _sides(dtype, columns, rhs)
-    update, conjugate, full = _updating(dtype, columns), conjugated(dtype), FULL
-    width, turns, distance, one = uint32(columns), int32(slots), uint32(pitch), arithmetic(dtype).real(1)
+    arith, inverse_root = arithmetic(dtype), roots(dtype).inverse
+    times_real, multiply_subtract, conjugate = arith.times_real, arith.multiply_subtract, conjugated(dtype)
+    update_sides, reduce = _sides(dtype, rhs), _reducing(dtype, columns)
+    distance, one, full, last = uint32(pitch), arith.real(1), FULL, columns - 1
 
     @device
-    def step(j, a, b, pivot, mailbox, base, row, first):
-        slot = uint32(base + uint32(j % turns) * distance)
+    def step(j, a, b, pivot, tile, base, own, row, first):
+        start = uint32(base + uint32(j) * distance)
+        if j > 0:
+            before = conjugate(tile[start + uint32(j - 1)], True)
+            a[j] = multiply_subtract(a[j], a[j - 1], before)
         diagonal = cuda.shfl_sync(full, a[j].real, int32(first + uint32(j)))
         pivot[0] = select(row == uint32(j), diagonal, pivot[0])
         inverse = inverse_root(diagonal)
-        l = times_real(a[j], inverse)
-        a[j] = l
-        if row < width:
-            mailbox[slot + row] = conjugate(l, True)
-        if rhs and row == uint32(j):
-            publish_sides(b, inverse, mailbox, slot)
+        a[j] = times_real(a[j], inverse)
+        tile[own + uint32(j)] = a[j]
+        if j < last:
+            reduce(j, a, j + 1, tile, uint32(start + distance))
+        update_sides(j, b, a[j], inverse, row, int32(first + uint32(j)))
         cuda.syncwarp(full)
-        update(j, a, l, mailbox, slot)
-        update_sides(b, l, int32(row) > j, mailbox, slot)
+
+    steps = static_for(step, range(columns), "a, b, pivot, tile, base, own, row, first")
 
     @device
-    def step_if_any(j, a, b, pivot, mailbox, base, row, first, n):
-        if uint32(j) < n:
-            step(j, a, b, pivot, mailbox, base, row, first)
-
-    steps = static_for(step, range(always), "a, b, pivot, mailbox, base, row, first")
-    more = static_for(
-        step_if_any, range(always, columns), "a, b, pivot, mailbox, base, row, first, n"
-    )
-
-    @device
-    def run(a, b, pivot, mailbox, base, row, first, n):
+    def run(a, b, pivot, tile, base, own, row, first):
         pivot[0] = one
-        steps(a, b, pivot, mailbox, base, row, first)
-        more(a, b, pivot, mailbox, base, row, first, n)
+        steps(a, b, pivot, tile, base, own, row, first)
 
     return run
 
 
 def solving(dtype: str, columns: int, pitch: int) -> Any:
-    """``X L^H = A`` for a row of A in registers, L^H in a mailbox of `elimination` with all its slots.
+    """``X L^H = A`` for a row of A in registers, L in a tile.
 
     Returns
     -------
     device function
-        ``(x, mailbox, base, inverses, at)``: solve in place; ``inverses[at + k]`` is that of pivot k of L.
+        ``(x, tile, base, inverses, at)``: solve in place; ``inverses[at + k]`` is that of the diagonal of L.
     """
-    times_real, update = arithmetic(dtype).times_real, _updating(dtype, columns)
-    distance = uint32(pitch)
+    times_real, reduce, distance = arithmetic(dtype).times_real, _reducing(dtype, columns), uint32(pitch)
 
     @device
-    def step(k, x, mailbox, base, inverses, at):
-        x[k] = times_real(x[k], inverses[at + uint32(k)])
-        update(k, x, x[k], mailbox, uint32(base + uint32(k) * distance))
+    def step(j, x, tile, base, inverses, at):
+        reduce(j, x, j, tile, uint32(base + uint32(j) * distance))
+        x[j] = times_real(x[j], inverses[at + uint32(j)])
 
-    return static_for(step, range(columns), "x, mailbox, base, inverses, at")
+    return static_for(step, range(columns), "x, tile, base, inverses, at")

@@ -1,7 +1,7 @@
 """Roots of pivots: the square root, and its inverse, without a slow path.
 
-The inverse starts from the hardware's approximation, which flushes subnormal numbers, so that small pivots are
-brought up by an even power of two first. One step of the iteration of third order follows.
+The inverse starts from the hardware's approximation, and one step of Newton's iteration, or of that of third
+order, makes it right but for the last bit.
 """
 
 from __future__ import annotations
@@ -38,13 +38,10 @@ def _unary(code: str, constraints: str, kind: Any, word: Any, twin: Callable[[An
 
 
 F32, F64 = (types.float32, ir.FloatType()), (types.float64, ir.DoubleType())
-rsqrt_f32 = _unary("rsqrt.approx.ftz.f32 $0, $1;", "=f,f", *F32, lambda v: np.float32(1) / np.sqrt(v))
+rsqrt_f32 = _unary("rsqrt.approx.f32 $0, $1;", "=f,f", *F32, lambda v: np.float32(1) / np.sqrt(v))
 rsqrt_f64 = _unary("rsqrt.approx.ftz.f64 $0, $1;", "=d,d", *F64, lambda v: np.float64(1) / np.sqrt(v))
 sqrt_f32 = _unary("sqrt.rn.f32 $0, $1;", "=f,f", *F32, np.sqrt)
 sqrt_f64 = _unary("sqrt.rn.f64 $0, $1;", "=d,d", *F64, np.sqrt)
-
-BY_TYPE = {"float32": (rsqrt_f32, sqrt_f32, -60), "float64": (rsqrt_f64, sqrt_f64, -960)}
-LIFT = 32  # exponent by which the roots of small pivots are brought up
 
 
 class Roots(NamedTuple):
@@ -54,21 +51,37 @@ class Roots(NamedTuple):
     inverse: Any
 
 
-@functools.cache
-def roots(dtype: str) -> Roots:
-    """Roots for the real part of an element type."""
-    real = np.dtype(REAL_OF[dtype]).type
-    approximate, root, least = BY_TYPE[REAL_OF[dtype]]
-    small, lift, square = real(2.0**least), real(2.0**LIFT), real(4.0**LIFT)
-    one, zero, half, third, infinity = real(1), real(0), real(0.5), real(0.375), real(np.inf)
+def _inverse_f32() -> Any:
+    one, zero, half, infinity = np.float32(1), np.float32(0), np.float32(0.5), np.float32(np.inf)
+
+    @device
+    def inverse(p):
+        y = rsqrt_f32(p)
+        error = select(p < infinity, cuda.fma(-(p * y), y, one), zero)
+        return cuda.fma(y * half, error, y)
+
+    return inverse
+
+
+def _inverse_f64() -> Any:
+    """The approximation flushes subnormal numbers, so small ones are brought up by a power of four first."""
+    small, lift, square = np.float64(2.0**-960), np.float64(2.0**32), np.float64(4.0**32)
+    one, zero, half, third, infinity = (np.float64(value) for value in (1, 0, 0.5, 0.375, np.inf))
 
     @device
     def inverse(p):
         scaled = p * select(p < small, square, one)
-        y = approximate(scaled)
-        error = cuda.fma(-(scaled * y), y, one)
-        error = select(scaled < infinity, error, zero)
+        y = rsqrt_f64(scaled)
+        error = select(scaled < infinity, cuda.fma(-(scaled * y), y, one), zero)
         y = cuda.fma(y * error, cuda.fma(error, third, half), y)
         return y * select(p < small, lift, one)
 
-    return Roots(root, inverse)
+    return inverse
+
+
+@functools.cache
+def roots(dtype: str) -> Roots:
+    """Roots for the real part of an element type."""
+    if REAL_OF[dtype] == "float32":
+        return Roots(sqrt_f32, _inverse_f32())
+    return Roots(sqrt_f64, _inverse_f64())
