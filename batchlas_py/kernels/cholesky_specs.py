@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from ..dtypes import REAL_OF, itemsize
-from .block_specs import ORDER, vector_elements
-
 __all__ = ["LpanelSpec", "PotrfCtaSpec", "SpdTinySpec", "TriangleSpec"]
 
 SLICE: Final = 32  # earlier columns that a panel takes off at a time
@@ -45,28 +42,12 @@ class SpdTinySpec:
 
 @dataclass(frozen=True, slots=True)
 class PotrfCtaSpec:
-    """Cholesky of a whole matrix in shared memory, by tiles of `ORDER`; ``threads`` is the largest block."""
+    """Cholesky of a whole matrix in shared memory, by tiles; ``threads`` is the largest block."""
 
     dtype: str
     threads: int
     min_blocks: int = 1
     dynamic_shared: ClassVar[bool] = True
-
-    @property
-    def pitch(self) -> int:
-        """Elements between the rows of a tile: lanes read whole vectors of their rows without conflicts."""
-        return ORDER + vector_elements(self.dtype)
-
-    @property
-    def tile(self) -> int:
-        """Elements of a tile."""
-        return ORDER * self.pitch
-
-    def shared_bytes(self, n: int) -> int:
-        """Dynamic shared memory: the tiles of the triangle, and inverse pivots."""
-        tiles = -(-n // ORDER)
-        elements = tiles * (tiles + 1) // 2 * self.tile
-        return elements * itemsize(self.dtype) + ORDER * itemsize(REAL_OF[self.dtype])
 
 
 @dataclass(frozen=True, slots=True)

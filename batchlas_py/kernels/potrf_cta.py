@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
+from ..capability import potrf_pitch
 from .cholesky_specs import PotrfCtaSpec
 from .device.arithmetic import arithmetic
 from .device.cholesky_rows import elimination, first_failure, solving
 from .device.inverse_root import roots
 from .device.jit import device, select
 from .device.pointers import advance
-from .device.signature import COUNT, INDEX, INTS, matrix
+from .device.signature import INDEX, INTS, matrix
 from .device.triangle_tiles import ORDER, rows_io, subtract_product, tile_at, triangle_io
 
 __all__ = ["make_kernel", "signature"]
@@ -37,8 +38,8 @@ def _diagonal(spec: PotrfCtaSpec) -> Any:
     """``(x, memory, tile, inverses, at, lane) -> info``: factor a diagonal tile, whose rows are ``x``."""
     arith, (root, inverse_root) = arithmetic(spec.dtype), roots(spec.dtype)
     element, real = arith.element, arith.real
-    run = elimination(spec.dtype, ORDER, spec.pitch)
-    failure, none, pitch = first_failure(spec.dtype, WARP), uint32(0), uint32(spec.pitch)
+    run = elimination(spec.dtype, ORDER, potrf_pitch(spec.dtype))
+    failure, none, pitch = first_failure(spec.dtype, WARP), uint32(0), uint32(potrf_pitch(spec.dtype))
 
     @device
     def factor(x, memory, tile, inverses, at, lane):
@@ -57,9 +58,15 @@ def _updating(spec: PotrfCtaSpec) -> Any:
 
     The first warp factors the diagonal tile ``j``, and has no other unless it is the only one.
     """
-    element, order, pitch = arithmetic(spec.dtype).element, ORDER, uint32(spec.pitch)
-    (take, put), subtract = rows_io(spec.dtype), subtract_product(spec.dtype, spec.pitch)
-    factor, place, zero, one, width = _diagonal(spec), tile_at(spec.tile), uint32(0), uint32(1), uint32(ORDER)
+    element, order, pitch = arithmetic(spec.dtype).element, ORDER, uint32(potrf_pitch(spec.dtype))
+    (take, put), subtract = rows_io(spec.dtype), subtract_product(spec.dtype)
+    factor, place, zero, one, width = (
+        _diagonal(spec),
+        tile_at(spec.dtype),
+        uint32(0),
+        uint32(1),
+        uint32(ORDER),
+    )
 
     @device
     def update(memory, inverses, at, j, tiles, who, info):
@@ -92,9 +99,9 @@ def _updating(spec: PotrfCtaSpec) -> Any:
 
 def _solving(spec: PotrfCtaSpec) -> Any:
     """``(memory, inverses, at, j, tiles, who)``: the tiles below the diagonal tile ``j``."""
-    element, order, pitch = arithmetic(spec.dtype).element, ORDER, uint32(spec.pitch)
-    (take, put), solve_row = rows_io(spec.dtype), solving(spec.dtype, ORDER, spec.pitch)
-    place, one = tile_at(spec.tile), uint32(1)
+    element, order, pitch = arithmetic(spec.dtype).element, ORDER, uint32(potrf_pitch(spec.dtype))
+    (take, put), solve_row = rows_io(spec.dtype), solving(spec.dtype, ORDER, potrf_pitch(spec.dtype))
+    place, one = tile_at(spec.dtype), uint32(1)
 
     @device
     def solve(memory, inverses, at, j, tiles, who):
@@ -114,12 +121,12 @@ def _solving(spec: PotrfCtaSpec) -> Any:
 def make_kernel(spec: PotrfCtaSpec) -> Any:
     """The kernel ``potrf_cta(c, strides, info, n)``, in place; a block a matrix, of any number of warps.
 
-    Strides (row, column, matrix) count elements. Dynamic shared memory is `PotrfCtaSpec.shared_bytes`.
+    Strides (row, column, matrix) count elements. Dynamic shared memory is `capability.potrf_bytes`.
     """
     arith = arithmetic(spec.dtype)
     element, real, halves = arith.element, arith.real, np.dtype(spec.dtype).itemsize
-    load, store = triangle_io(spec.dtype, spec.pitch)
-    update, solve, place = _updating(spec), _solving(spec), tile_at(spec.tile)
+    load, store = triangle_io(spec.dtype)
+    update, solve, place = _updating(spec), _solving(spec), tile_at(spec.dtype)
     parts = uint32(halves // np.dtype(real).itemsize)
     warp_size, one, bits, rest = uint32(WARP), uint32(1), uint32(5), uint32(ORDER - 1)
 

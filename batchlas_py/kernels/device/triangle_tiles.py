@@ -1,6 +1,6 @@
 """Lower triangles as tiles of 32 x 32 in shared memory, and what the lanes of a warp do with such tiles.
 
-Tile (i, k) has number i (i + 1) / 2 + k. Its rows are `pitch` elements apart, so that lanes read whole vectors
+Tile (i, k) has number i (i + 1) / 2 + k. Its rows are `potrf_pitch` elements apart, so that lanes read whole vectors
 of a row each, and all lanes one vector together, without conflicts. Rows and columns past the matrix hold those
 of the identity, which is its own factor: sizes that are no multiple of 32 need no other code.
 """
@@ -12,21 +12,22 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
+from ...capability import TILE_ORDER, potrf_pitch
 from .arithmetic import arithmetic
 from .jit import device, select, static_for
 from .narrow_solve import conjugated
 
 __all__ = ["ORDER", "rows_io", "subtract_product", "tile_at", "triangle_io"]
 
-ORDER = 32
+ORDER = TILE_ORDER
 ABREAST = 8  # lines that a warp reads together, to have as many loads in flight
 VECTOR_BYTES = 16
 uint32, uint64, int32, int64 = np.uint32, np.uint64, np.int32, np.int64
 
 
-def tile_at(elements: int) -> Any:
+def tile_at(dtype: str) -> Any:
     """``(i, k) -> index`` of the first element of a tile."""
-    size, one, half = uint32(elements), uint32(1), uint32(1)
+    size, one, half = uint32(ORDER * potrf_pitch(dtype)), uint32(1), uint32(1)
 
     @device
     def at(i, k):
@@ -35,7 +36,7 @@ def tile_at(elements: int) -> Any:
     return at
 
 
-def triangle_io(dtype: str, pitch: int) -> tuple[Any, Any]:
+def triangle_io(dtype: str) -> tuple[Any, Any]:
     """Load and store of all tiles of a matrix by all warps, along the smaller stride.
 
     Returns
@@ -45,8 +46,8 @@ def triangle_io(dtype: str, pitch: int) -> tuple[Any, Any]:
     device function
         The same; it writes the lower triangle alone.
     """
-    load_lines, store_lines = _lines_io(dtype, pitch)
-    place, parts, one = tile_at(ORDER * pitch), uint32(ORDER // ABREAST), uint32(1)
+    load_lines, store_lines = _lines_io(dtype)
+    place, parts, one = tile_at(dtype), uint32(ORDER // ABREAST), uint32(1)
     abreast, order = uint32(ABREAST), uint32(ORDER)
 
     def over_lines(move: Any) -> Any:
@@ -71,9 +72,9 @@ def triangle_io(dtype: str, pitch: int) -> tuple[Any, Any]:
     return over_lines(load_lines), over_lines(store_lines)
 
 
-def _lines_io(dtype: str, pitch: int) -> tuple[Any, Any]:
+def _lines_io(dtype: str) -> tuple[Any, Any]:
     """Move some columns of a tile, a row a lane, or some of its rows, a column a lane."""
-    element, abreast, distance = np.dtype(dtype).type, ABREAST, uint32(pitch)
+    element, abreast, distance = np.dtype(dtype).type, ABREAST, uint32(potrf_pitch(dtype))
     one, zero = element(1), element(0)
 
     @device
@@ -143,19 +144,19 @@ def rows_io(dtype: str) -> tuple[Any, Any]:
     return static_for(take, range(ORDER), "x, memory, at"), static_for(put, range(ORDER), "x, memory, at")
 
 
-def subtract_product(dtype: str, pitch: int) -> Any:
+def subtract_product(dtype: str) -> Any:
     """Product of a tile with the conjugate transpose of another one, subtracted from a row in registers.
 
     Returns
     -------
     device function
-        ``(x, memory, own, other)``: ``x[c] -= sum_k memory[own + k] conj(memory[other + c pitch + k])``;
+        ``(x, memory, own, other)``: ``x[c] -= sum_k memory[own + k] conj(memory[other + c potrf_pitch + k])``;
         ``own`` counts the lane's row in.
     """
     arith, conjugate = arithmetic(dtype), conjugated(dtype)
     multiply_subtract, element = arith.multiply_subtract, arith.element
     width = max(1, VECTOR_BYTES // np.dtype(dtype).itemsize)
-    step, order, distance = uint32(width), uint32(ORDER), uint32(pitch)
+    step, order, distance = uint32(width), uint32(ORDER), uint32(potrf_pitch(dtype))
 
     @device
     def hold(d, l, memory, at):
