@@ -85,7 +85,7 @@ def potrf_bytes(dtype: str, n: int) -> int:
 
 
 def potrf_pitch(dtype: str) -> int:
-    """Elements between rows of a tile: a vector more than a row, so that reads of whole vectors do not collide."""
+    """Elements between rows of a tile: a vector more than a row, so that reads of vectors do not collide."""
     return TILE_ORDER + max(1, _VECTOR_BYTES // itemsize(dtype))
 
 

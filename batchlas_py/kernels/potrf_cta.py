@@ -1,9 +1,9 @@
 """Cholesky factorization, A = L L^H, of a whole matrix in shared memory, a block a matrix.
 
 The lower triangle lies there as tiles of 32 x 32 (`device.triangle_tiles`), right-looking: the first warp
-brings the next diagonal tile up to date and factors it in registers, while the others take the column before it
-off the rest; then the warps solve the tiles below it, a row a lane. Two barriers a column of tiles. The triangle
-is read once and written once, the other one left alone.
+brings the next diagonal tile up to date and factors it in registers, while the others take the column before
+it off the rest; then the warps solve the tiles below it, a row a lane. Two barriers a column of tiles. The
+triangle is read once and written once, the other one left alone.
 """
 
 from __future__ import annotations

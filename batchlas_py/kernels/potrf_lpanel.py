@@ -1,7 +1,7 @@
 """Cholesky factorization, A = L L^H, by left-looking panels in one launch: a block a matrix, a thread a row.
 
-A thread holds its row of the panel in registers. The earlier columns are read from where they lie, the rows that
-belong to the panel's own pivots through a slice of shared memory; then one warp factors the panel's block on the
+A thread holds its row of the panel in registers. The earlier columns are read from where they lie, the rows
+that belong to the panel's own pivots through a slice of shared memory; then one warp factors the block on the
 diagonal (`device.cholesky_rows`), and the warps below solve their rows with it.
 """
 
@@ -106,7 +106,7 @@ def _slices(spec: LpanelSpec) -> tuple[Any, Any]:
 
 
 def _diagonal(spec: LpanelSpec) -> Any:
-    """``(x, tile, inverses, status, p, lane, n)``: factor the block on the diagonal, in the lanes of its warp."""
+    """``(x, tile, inverses, status, p, lane, n)``: factor the block on the diagonal, in its warp."""
     arith, (root, inverse_root) = arithmetic(spec.dtype), roots(spec.dtype)
     element, real, pitch = arith.element, arith.real, row_pitch(spec.dtype, spec.columns)
     run, failure = elimination(spec.dtype, spec.columns, pitch), first_failure(spec.dtype, WARP)
@@ -135,7 +135,7 @@ def _diagonal(spec: LpanelSpec) -> Any:
 
 
 def make_kernel(spec: LpanelSpec) -> Any:
-    """The kernel ``potrf_lpanel(c, strides, info, n)``, in place; a block of warps with a thread for each row.
+    """The kernel ``potrf_lpanel(c, strides, info, n)``, in place; a block of warps, a thread a row.
 
     Strides (row, column, matrix) count elements.
     """

@@ -1,8 +1,8 @@
 """Cholesky factorization, A = L L^H, of matrices up to 32 x 32 held in registers.
 
 Mapping: a warp holds 32 / lanes matrices, lane r of a matrix holds its row r (`device.cholesky_rows`).
-Shared memory shows the rows of L to all lanes, and transposes row-major data. No barrier is wider than a warp;
-each element of the triangle is read once and written once, and the other triangle left alone.
+Shared memory shows the rows of L to all lanes, and transposes row-major data. No barrier is wider than a
+warp; each element of the triangle is read once and written once, and the other triangle left alone.
 """
 
 from __future__ import annotations

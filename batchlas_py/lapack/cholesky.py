@@ -266,10 +266,5 @@ def _factor(edge: Edge, a: BatchView, c: Any, info: Any) -> dict[str, BatchView]
 
 def _start(edge: Edge, problem: Problem, route: str | None, a: BatchView, c: BatchView) -> None:
     """The factorization works in place: bring A to where its factor goes, unless it is there."""
-    if (a.ptr, a.row_stride, a.col_stride, a.batch_stride) != (
-        c.ptr,
-        c.row_stride,
-        c.col_stride,
-        c.batch_stride,
-    ):
+    if a._replace(array=None) != c._replace(array=None):
         start_from(edge, problem, route, a, c)

@@ -87,7 +87,7 @@ def _one_side(call: Call) -> None:
 
 @contextmanager
 def _factor(c: BatchView, uplo: str, call: Call) -> Iterator[tuple[BatchView, str]]:
-    """A column-major factor of the same matrix; a row-major complex one is that of the conjugate, and copied."""
+    """A column-major factor of the matrix; a row-major complex one is that of the conjugate, and copied."""
     if c.layout == "C" and not is_complex(c.dtype):
         yield transposed(c), OTHER_TRIANGLE[uplo]
         return

@@ -1,9 +1,10 @@
 """The blocked family of potrf: left-looking by columns of blocks.
 
-What is left of a column of blocks is taken off it by products, then its block on the diagonal is factored in one
-launch, and the blocks below solved with it. A product would fill both triangles of the block on the diagonal, so
-that one is worked out in memory of its own, and only its triangle comes back. The router chooses for products
-and solves; the block is factored by a kernel, as a pin of this family would hold for it again.
+What the columns before it contribute is taken off a column of blocks by products, then its block on the
+diagonal is factored in one launch, and the blocks below solved with it. A product would fill both triangles
+of the block on the diagonal, so that one is worked out in memory of its own, and its triangle comes back. The
+router chooses for products and solves; the block is factored by a kernel, as a pin of this family would
+hold for it again.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def solves(problem: Problem) -> tuple[Problem, Problem]:
 
 
 def merge(block: BatchView, part: BatchView, target: BatchView, base: int, call: Call) -> None:
-    """Lower triangle of a factored block to its place; its info counts from row ``base``, if it is the first."""
+    """Lower triangle of a factored block to its place; its info counts from row ``base``, if the first."""
     spec, info = TriangleSpec("merge", target.dtype), call.operands["info"]
     kernel(KernelSource("triangles", spec), call.device.ordinal).launch(
         call.stream, target.batch, *kernel_matrix(block), *kernel_matrix(target), part.ptr, info.ptr,

@@ -40,7 +40,7 @@ class ExactCholesky(NamedTuple):
     """Matrix, shape (n, n), whose factor L every right implementation finds without rounding."""
 
     a: np.ndarray
-    l: np.ndarray
+    lower: np.ndarray
 
 
 def triangle(a: np.ndarray, uplo: str) -> np.ndarray:
@@ -105,16 +105,18 @@ def dpot01(a: np.ndarray, c: np.ndarray, uplo: str = "L") -> Ratios:
 def spd_with_condition(
     n: int, cond: float, dtype: str, rng: np.random.Generator, norm: float = 1.0
 ) -> np.ndarray:
-    """A random Hermitian matrix, shape (n, n), with geometric eigenvalues from ``norm`` to ``norm / cond``."""
+    """A random Hermitian matrix, shape (n, n), with geometric eigenvalues, ``norm`` to ``norm / cond``."""
     q = unitary(n, dtype, rng)
     values = norm * float(cond) ** -np.linspace(0.0, 1.0, n)
-    return hermitian(((q * values) @ q.conj().T).astype(dtype), "L")
+    a = np.asarray((q * values) @ q.conj().T, dtype)
+    return hermitian(a, "L")
 
 
 def scaled(a: np.ndarray, exponents: np.ndarray) -> np.ndarray:
     """``D A D`` with ``D`` powers of two: the factor is ``D L``, bit by bit."""
     d = 2.0 ** np.asarray(exponents, np.float64)
-    return (d[:, None] * a.astype(np.result_type(a.dtype, np.float64)) * d).astype(a.dtype)
+    wide = d[:, None] * a.astype(np.result_type(a.dtype, np.float64)) * d
+    return np.asarray(wide, a.dtype)
 
 
 def indefinite(a: np.ndarray, step: int) -> np.ndarray:
@@ -128,8 +130,8 @@ def exact_cholesky(n: int, dtype: str, rng: np.random.Generator) -> ExactCholesk
     """A matrix of small integers over four, with powers of two as pivots of L."""
     parts = rng.integers(-2, 3, (2, n, n)) / 2
     entries = parts[0] + 1j * parts[1] if np.dtype(dtype).kind == "c" else parts[0]
-    l = np.tril(entries, -1) + np.diag(rng.choice([1.0, 2.0, 4.0], n))
-    return ExactCholesky((l @ l.conj().T).astype(dtype), l.astype(dtype))
+    lower = np.tril(entries, -1) + np.diag(rng.choice([1.0, 2.0, 4.0], n))
+    return ExactCholesky((lower @ lower.conj().T).astype(dtype), lower.astype(dtype))
 
 
 def dpo(imat: int, n: int, dtype: str, rng: np.random.Generator) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Cholesky elimination by the lanes of a warp, A = L L^H: lane r of a block holds row r in registers.
 
-Left-looking: a step takes the last column off its own, the pivot from its lane, and scales. What it makes goes to
-a tile in shared memory, where all lanes read the rows of L that they multiply with, whole vectors at a time; the
-columns before the last are taken off one step ahead. One warp barrier a step.
+Left-looking: a step takes the last column off its own, the pivot from its lane, and scales. What it makes
+goes to a tile in shared memory, where all lanes read the rows of L that they multiply with, whole vectors at
+a time; the columns before the last are taken off one step ahead. One warp barrier a step.
 
 Registers right of the diagonal hold numbers that nobody reads. A pivot that is not positive makes NaN of all
 that follows; which one was first is read off the pivots afterwards.
@@ -94,7 +94,7 @@ def _reducing(dtype: str, columns: int) -> Any:
 
 
 def elimination(dtype: str, columns: int, pitch: int, rhs: int = 0) -> Any:
-    """Elimination of blocks of ``columns`` columns; rows and columns past the matrix do no harm to the others.
+    """Elimination of blocks of ``columns`` columns; rows and columns past the matrix do others no harm.
 
     Parameters
     ----------

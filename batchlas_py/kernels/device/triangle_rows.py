@@ -1,7 +1,7 @@
 """Moving lower triangles between memory and row-per-lane registers.
 
-Registers right of the diagonal, or past ``n``, hold numbers that nobody reads. Stores leave the other triangle
-alone, and write the diagonal from a real number.
+Registers right of the diagonal, or past ``n``, hold numbers that nobody reads. Stores leave the other
+triangle alone, and write the diagonal from a real number.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class TriangleIO(NamedTuple):
     load : device function
         ``(rows, a, row_stride, col_stride, tile, base, lane, n)``
     store : device function
-        ``(rows, diagonal, a, row_stride, col_stride, tile, base, lane, n)`` writes the triangle; where rows are
-        turned through the tile they must be there. Lanes past ``n`` do not call it.
+        ``(rows, diagonal, a, row_stride, col_stride, tile, base, lane, n)`` writes the triangle; where rows
+        are turned through the tile they must be there. Lanes past ``n`` do not call it.
     """
 
     load: Any

@@ -1,8 +1,8 @@
 """Lower triangles as tiles of 32 x 32 in shared memory, and what the lanes of a warp do with such tiles.
 
-Tile (i, k) has number i (i + 1) / 2 + k. Its rows are `potrf_pitch` elements apart, so that lanes read whole vectors
-of a row each, and all lanes one vector together, without conflicts. Rows and columns past the matrix hold those
-of the identity, which is its own factor: sizes that are no multiple of 32 need no other code.
+Tile (i, k) has number i (i + 1) / 2 + k. Its rows are `potrf_pitch` elements apart, so that lanes read whole
+vectors of a row each, and all lanes one vector together, without conflicts. Rows and columns past the matrix
+hold those of the identity, which is its own factor: sizes that are no multiple of 32 need no other code.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def subtract_product(dtype: str) -> Any:
     Returns
     -------
     device function
-        ``(x, memory, own, other)``: ``x[c] -= sum_k memory[own + k] conj(memory[other + c potrf_pitch + k])``;
+        ``(x, memory, own, other)``: ``x[c] -= sum_k memory[own + k] conj(memory[other + c pitch + k])``;
         ``own`` counts the lane's row in.
     """
     arith, conjugate = arithmetic(dtype), conjugated(dtype)
