@@ -1,7 +1,7 @@
 """The Cholesky kernels on the emulator, called as the ops call them, and what all of them must meet.
 
-Matrices come with numbers in the triangle that is not theirs, and with imaginary parts on the diagonal: none of
-it may be read, and of the other triangle none may change.
+Matrices come with numbers in the triangle that is not theirs, and with imaginary parts on the diagonal: none
+of it may be read, and of the other triangle none may change.
 """
 
 from __future__ import annotations
