@@ -32,20 +32,20 @@ PANEL_THREADS: Final = {8: dict.fromkeys(DTYPES, 512), 16: dict.fromkeys(DTYPES,
 PANEL_THREADS[16] |= {"float64": 256, "complex128": 256}
 
 
-def _most_rhs(op: str) -> int:
-    return SPD_RHS[-1] if op == "posv" else 0
+def _buckets(op: str) -> tuple[int, ...]:
+    return SPD_RHS if op == "posv" else (0,)
 
 
 def spd_tiny_max_n(op: str, dtype: str, arch: str) -> int:
     """Largest order that the tiny family of ``potrf`` or ``posv`` has a kernel for; 0 if none."""
-    return max(spd_bounds(_most_rhs(op), dtype, arch), default=0)
+    return min(max(spd_bounds(rhs, dtype, arch), default=0) for rhs in _buckets(op))
 
 
 def spd_tiny_spec(
     op: str, dtype: str, n: int, staged: bool, nrhs: int = 0, arch: str = "sm_90"
 ) -> SpdTinySpec:
     """The kernel for matrices of order ``n`` <= `spd_tiny_max_n` and ``nrhs`` <= 4 right-hand sides."""
-    rhs = min(size for size in SPD_RHS if nrhs <= size) if op == "posv" else 0
+    rhs = min(size for size in _buckets(op) if nrhs <= size)
     table = spd_bounds(rhs, dtype, arch)
     columns = min(size for size in table if n <= size)
     lanes = max(FEWEST_LANES, 1 << (columns - 1).bit_length())
@@ -60,7 +60,7 @@ def spd_tiny_specs(op: str, arch: str = "sm_90") -> tuple[SpdTinySpec, ...]:
     every = (
         spd_tiny_spec(op, dtype, n, staged, nrhs, arch)
         for dtype in DTYPES
-        for nrhs in (SPD_RHS if op == "posv" else (0,))
+        for nrhs in _buckets(op)
         for n in range(1, spd_tiny_max_n(op, dtype, arch) + 1)
         for staged in (False, True)
     )

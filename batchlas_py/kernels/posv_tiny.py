@@ -1,8 +1,8 @@
 """A X = B for positive definite matrices up to 32 x 32 and a few right-hand sides, in one launch.
 
 `potrf_tiny`'s elimination carries the right-hand sides along, so forward substitution costs no pass of its
-own. Back substitution takes the rows of L from a tile, where a lane reads down its column. An item whose
-matrix is not positive definite gets NaN.
+own. Back substitution takes the rows of L from a tile, where a lane reads down its column. A pivot
+that is not positive makes NaN of all unknowns.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda
 
-from ..nan import not_a_number
 from .cholesky_specs import SpdTinySpec
 from .device.arithmetic import arithmetic
 from .device.cholesky_rows import broadcast, first_failure
@@ -35,8 +34,8 @@ class _Sides(NamedTuple):
 
 
 def _sides(spec: SpdTinySpec) -> _Sides:
-    """Loading and storing a lane's row of the right-hand sides, conjugated if ``conj``; NaN if ``failed``."""
-    conjugate, nothing = conjugated(spec.dtype), not_a_number(spec.dtype)
+    """Loading and storing a lane's row of the right-hand sides, conjugated if ``conj``."""
+    conjugate = conjugated(spec.dtype)
 
     @device
     def load_one(q, b, source, offset, col_stride, nrhs, conj):
@@ -44,14 +43,13 @@ def _sides(spec: SpdTinySpec) -> _Sides:
         b[q] = conjugate(source[int32(offset + int32(column * col_stride))], conj)
 
     @device
-    def store_one(q, b, target, offset, col_stride, nrhs, conj, failed):
+    def store_one(q, b, target, offset, col_stride, nrhs, conj):
         if q < nrhs:
-            value = select(failed, nothing, conjugate(b[q], conj))
-            target[int32(offset + int32(q * col_stride))] = value
+            target[int32(offset + int32(q * col_stride))] = conjugate(b[q], conj)
 
     return _Sides(
         static_for(load_one, range(spec.rhs), "b, source, offset, col_stride, nrhs, conj"),
-        static_for(store_one, range(spec.rhs), "b, target, offset, col_stride, nrhs, conj, failed"),
+        static_for(store_one, range(spec.rhs), "b, target, offset, col_stride, nrhs, conj"),
     )
 
 
@@ -126,7 +124,7 @@ def make_kernel(spec: SpdTinySpec) -> Any:
         if valid and lane < n:
             store(rows, diagonal, factor, c_row, c_col, memory, base, lane, n)
             target = advance(x, source * x_batch)
-            store_sides(right, target, int32(row * x_row), x_col, nrhs, flip, failed != int32(0))
+            store_sides(right, target, int32(row * x_row), x_col, nrhs, flip)
         if valid and lane == uint32(0):
             info[item] = failed
 

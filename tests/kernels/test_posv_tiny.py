@@ -63,6 +63,13 @@ def test_a_failed_item_gets_nan_alone(dtype: str, n: int, uplo: str) -> None:
     assert_nan_where_failed(x, info)
 
 
+@each_dtype
+def test_a_pivot_of_zero_gives_nan(dtype: str) -> None:
+    x, _, info = posv(np.zeros((2, 1, 1), dtype), np.ones((2, 1, 1), dtype))
+    np.testing.assert_array_equal(info, 1)
+    assert_nan_where_failed(x, info)
+
+
 @each_way
 @each_order
 def test_the_factors_are_those_of_potrf(n: int, layout: str) -> None:
