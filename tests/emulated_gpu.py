@@ -64,6 +64,9 @@ class EmulatedArray:
     def swapaxes(self, one: int, other: int) -> EmulatedArray:
         return EmulatedArray(self.host.swapaxes(one, other))
 
+    def reshape(self, *shape: Any) -> EmulatedArray:
+        return EmulatedArray(self.host.reshape(*shape))
+
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         return self.host.__array_interface__ | {"version": 3, "strides": self.host.strides}

@@ -94,8 +94,6 @@ PLANS: Final[tuple[tuple[str, partial[None], Mapping[str, tuple[str, ...]]], ...
             ),
         },
     ),
-        },
-    ),
     (
         "potrf_cta",
         partial(test_potrf_cta.test_every_schedule, cta),

@@ -16,7 +16,7 @@ each_layout = pytest.mark.parametrize("layout", ["F-ld", "C-ld", "sliced"])
 
 
 @each_kernel
-@pytest.mark.parametrize("n", [1, 31, 32, 33, 65])
+@pytest.mark.parametrize("n", [1, 32, 33])
 @each_dtype
 def test_factors_of_orders_at_the_edges(dtype: str, n: int, potrf: Potrf) -> None:
     a = random_batch(n, dtype, 1)
@@ -40,9 +40,9 @@ def test_every_schedule(potrf: Potrf) -> None:
         assert first.c.tobytes() == other.c.tobytes()
 
 
-@pytest.mark.parametrize("warps", [1, 2, 3, 4])
+@pytest.mark.parametrize("warps", [1, 3, 4])
 def test_any_number_of_warps(warps: int) -> None:
-    a = random_batch(100, "float32", 1)
+    a = random_batch(97, "float32", 1)
     check_potrf(a, *cta(a, warps=warps))
 
 

@@ -10,8 +10,10 @@ import pytest
 from batchlas_py import config, lapack, linalg, pinned, trace
 from batchlas_py.errors import ArgumentError, ArgumentTypeError, LinAlgError, PinError
 from batchlas_py.linalg import common
+from batchlas_py.ops.potrf_blocked import block_columns
 from batchlas_py.testing import cholesky
 
+from .. import emulated_gpu
 from ..kernels.cholesky import (
     assert_nan_where_failed,
     check_posv,
@@ -55,22 +57,29 @@ def vendor_of(device: Device) -> str:
 
 
 @on(*BACKENDS)
-@each_layout
 @each_triangle
 @each_dtype
-def test_factors_and_solutions(device: Device, dtype: str, uplo: str, layout: str) -> None:
+def test_factors_and_solutions(device: Device, dtype: str, uplo: str) -> None:
     route = vendor_of(device)
-    with pinned(trsm="auto", gemm="auto"):
-        for n in (1, 6, 13):
-            a = random_batch(n, dtype, 3, uplo)
-            c, info = potrf(device, a, layout, uplo=uplo, route=route)
-            check_potrf(a, c, info, uplo)
-            for nrhs in (1, 3, 5):
-                b = random_sides(3, n, nrhs, dtype)
-                check_posv(a, b, potrs(device, c, b, layout, uplo=uplo, route=route), uplo)
-                x, c, info = posv(device, a, b, layout, uplo=uplo, route=route)
-                check_potrf(a, c, info, uplo)
-                check_posv(a, b, x, uplo)
+    for n, nrhs in ((1, 1), (6, 1), (5, 6)):
+        a, b = random_batch(n, dtype, 2, uplo), random_sides(2, n, nrhs, dtype)
+        c, info = potrf(device, a, uplo=uplo, route=route)
+        check_potrf(a, c, info, uplo)
+        check_posv(a, b, potrs(device, c, b, uplo=uplo, route=route), uplo)
+        x, c, info = posv(device, a, b, uplo=uplo, route=route)
+        check_potrf(a, c, info, uplo)
+        check_posv(a, b, x, uplo)
+
+
+@on(*BACKENDS)
+@each_layout
+@each_triangle
+def test_layouts(device: Device, uplo: str, layout: str) -> None:
+    a, b = random_batch(4, "complex64", 2, uplo), random_sides(2, 4, 2, "complex64")
+    x, c, info = posv(device, a, b, layout, uplo=uplo, route=vendor_of(device))
+    check_potrf(a, c, info, uplo)
+    check_posv(a, b, x, uplo)
+    check_posv(a, b, potrs(device, c, b, layout, uplo=uplo, route=vendor_of(device)), uplo)
 
 
 @on("emulated", "cuda")
@@ -79,23 +88,22 @@ def test_factors_and_solutions(device: Device, dtype: str, uplo: str, layout: st
 @each_dtype
 def test_every_native_family(device: Device, dtype: str, uplo: str, route: str) -> None:
     n = 7 if route == "tiny" else 34
-    a = random_batch(n, dtype, 2, uplo)
-    for layout in ("F", "C"):
+    a = random_batch(n, dtype, 1, uplo)
+    for layout in ("F", "C") if n == 7 else ("C",):
         check_potrf(a, *potrf(device, a, layout, uplo=uplo, route=route), uplo)
 
 
 @on("emulated", "cuda")
 @each_triangle
-@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
 def test_blocked_beyond_one_block(device: Device, dtype: str, uplo: str) -> None:
-    n = 150 if dtype == "complex64" else 80
+    n = block_columns(dtype, emulated_gpu.EMULATED) + 5
     a = random_batch(n, dtype, 1, uplo)
     check_potrf(a, *potrf(device, a, uplo=uplo, route="blocked"), uplo)
-    a[0, 139 if n == 150 else 70] *= -1
-    a[:, :, 139 if n == 150 else 70] *= -1
+    a[0, n - 2, n - 2] *= -1
     c, info = potrf(device, a, uplo=uplo, route="blocked")
-    np.testing.assert_array_equal(info, [140 if n == 150 else 71])
-    check_shape(a, c, uplo)
+    np.testing.assert_array_equal(info, [n - 1])
+    check_shape(a, c, info, uplo)
 
 
 @on(*BACKENDS)
@@ -106,7 +114,7 @@ def test_failures(device: Device, dtype: str, uplo: str) -> None:
     b, route = random_sides(len(a), 9, 2, dtype), vendor_of(device)
     c, info = potrf(device, a, uplo=uplo, route=route)
     np.testing.assert_array_equal(info, expected)
-    check_shape(a, c, uplo)
+    check_shape(a, c, info, uplo)
     x, _, info = posv(device, a, b, uplo=uplo, route=route)
     np.testing.assert_array_equal(info, expected)
     assert_nan_where_failed(x, info)
@@ -124,7 +132,7 @@ def test_nan_is_not_positive(device: Device, dtype: str) -> None:
 @pytest.mark.parametrize("imat", [one for one in cholesky.DPO_TYPES if one not in (3, 4, 5)])
 @each_dtype
 def test_lapack_types(device: Device, dtype: str, imat: int) -> None:
-    for n in (2, 5, 12):
+    for n in (2, 7):
         a = cholesky.dpo(imat, n, dtype, np.random.default_rng(n))[None]
         c, info = potrf(device, a)
         assert not info.any()
@@ -214,9 +222,7 @@ def test_arguments_are_checked(device: Device) -> None:
         lapack.posv(a, b)
     with pytest.raises(ArgumentTypeError, match="b: got float64, accepted is c's float32"):
         lapack.potrs(a, device.put(np.zeros((2, 4, 1))))
-    with pytest.raises(
-        PinError, match="got 'tinny' for potrf, accepted are auto, tiny, cta, lpanel:panel=8,"
-    ):
+    with pytest.raises(PinError, match="got 'tinny' for potrf, accepted are auto, tiny, cta,"):
         lapack.potrf(a, route="tinny")
 
 
