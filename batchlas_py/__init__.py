@@ -1,8 +1,9 @@
 """Very many small dense systems at once: LAPACK, batched, on NVIDIA GPUs and on the host.
 
-`lapack` has the LAPACK-shaped calls, `linalg` NumPy-shaped ones. `explain` says which route a problem takes and why, `pinned`
-forces one, `trace` records those that ran, `device_info` describes the GPU, `free_workspace` gives
-back what captured graphs hold. Importing this touches no GPU and needs no CUDA package.
+`lapack` has the LAPACK-shaped calls, `linalg` NumPy-shaped ones. `explain` says which route a problem
+takes and why, `pinned` forces one, `trace` records those that ran, `device_info` describes the GPU,
+`free_workspace` gives back what captured graphs hold. Importing this touches no GPU and needs no CUDA
+package.
 """
 
 from __future__ import annotations

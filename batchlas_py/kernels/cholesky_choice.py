@@ -32,20 +32,18 @@ PANEL_THREADS: Final = {8: dict.fromkeys(DTYPES, 512), 16: dict.fromkeys(DTYPES,
 PANEL_THREADS[16] |= {"float64": 256, "complex128": 256}
 
 
-def _buckets(op: str) -> tuple[int, ...]:
-    return SPD_RHS if op == "posv" else (0,)
+def _bucket(nrhs: int) -> int:
+    return min(size for size in (0, *SPD_RHS) if nrhs <= size)
 
 
-def spd_tiny_max_n(op: str, dtype: str, arch: str) -> int:
-    """Largest order that the tiny family of ``potrf`` or ``posv`` has a kernel for; 0 if none."""
-    return min(max(spd_bounds(rhs, dtype, arch), default=0) for rhs in _buckets(op))
+def spd_tiny_max_n(dtype: str, arch: str, nrhs: int = 0) -> int:
+    """Largest order of a kernel for so many right-hand sides, none in potrf; 0 if there is none."""
+    return max(spd_bounds(_bucket(nrhs), dtype, arch), default=0)
 
 
-def spd_tiny_spec(
-    op: str, dtype: str, n: int, staged: bool, nrhs: int = 0, arch: str = "sm_90"
-) -> SpdTinySpec:
+def spd_tiny_spec(dtype: str, n: int, staged: bool, nrhs: int = 0, arch: str = "sm_90") -> SpdTinySpec:
     """The kernel for matrices of order ``n`` <= `spd_tiny_max_n` and ``nrhs`` <= 4 right-hand sides."""
-    rhs = min(size for size in _buckets(op) if nrhs <= size)
+    rhs = _bucket(nrhs)
     table = spd_bounds(rhs, dtype, arch)
     columns = min(size for size in table if n <= size)
     lanes = max(FEWEST_LANES, 1 << (columns - 1).bit_length())
@@ -58,10 +56,10 @@ def spd_tiny_spec(
 def spd_tiny_specs(op: str, arch: str = "sm_90") -> tuple[SpdTinySpec, ...]:
     """Every kernel of the tiny family of ``potrf`` or ``posv``; neighbouring orders share one."""
     every = (
-        spd_tiny_spec(op, dtype, n, staged, nrhs, arch)
+        spd_tiny_spec(dtype, n, staged, nrhs, arch)
         for dtype in DTYPES
-        for nrhs in _buckets(op)
-        for n in range(1, spd_tiny_max_n(op, dtype, arch) + 1)
+        for nrhs in (SPD_RHS if op == "posv" else (0,))
+        for n in range(1, spd_tiny_max_n(dtype, arch, nrhs) + 1)
         for staged in (False, True)
     )
     return tuple(dict.fromkeys(every))

@@ -25,11 +25,11 @@ def can_run(problem: Problem, device: DeviceInfo) -> Verdict:
     verdict = native(problem, device)
     if not verdict.ok:
         return verdict
-    limit = spd_tiny_max_n(problem.op, problem.dtype, device.arch)
-    if problem.n > limit:
-        return no(f"n = {problem.n} is above {limit}, the most for {problem.dtype} on {device.arch}")
     if problem.nrhs > SPD_RHS[-1]:
         return no(f"nrhs = {problem.nrhs} is above {SPD_RHS[-1]}")
+    limit = spd_tiny_max_n(problem.dtype, device.arch, problem.nrhs)
+    if problem.n > limit:
+        return no(f"n = {problem.n} is above {limit}, the most for {problem.dtype} on {device.arch}")
     return YES
 
 
@@ -46,7 +46,7 @@ def _prepare(call: Call) -> Enqueue:
     """Everything of a launch but the stream and the addresses."""
     problem, device = call.problem, call.device
     staged = as_lower(call.operands["c"], problem.uplo).layout == "C"
-    spec = spd_tiny_spec(problem.op, problem.dtype, problem.n, staged, problem.nrhs, device.arch)
+    spec = spd_tiny_spec(problem.dtype, problem.n, staged, problem.nrhs, device.arch)
     code = kernel(KernelSource(f"{problem.op}_tiny", spec), device.ordinal)
     blocks = -(-problem.batch // spec.per_block)
     slots, arguments = _arguments(call)

@@ -65,7 +65,7 @@ def tiny(
     a: np.ndarray, layout: str = "F-ld", uplo: str = LOWER, *, seed: int = 0, spare_blocks: int = 0
 ) -> Factored:
     """Factor a batch by the kernel in registers."""
-    spec = spd_tiny_spec("potrf", a.dtype.name, a.shape[1], _staged(layout, uplo))
+    spec = spd_tiny_spec(a.dtype.name, a.shape[1], _staged(layout, uplo))
     blocks = -(-len(a) // spec.per_block) + spare_blocks
     return _factored("potrf_tiny", spec, a, layout, uplo, blocks, seed=seed)
 
@@ -102,7 +102,7 @@ def posv(
 ) -> Solved:
     """Solve a batch with right-hand sides, shape (batch, n, nrhs), all in the same layout."""
     batch, n, nrhs = b.shape
-    spec = spd_tiny_spec("posv", a.dtype.name, n, _staged(layout, uplo), nrhs)
+    spec = spd_tiny_spec(a.dtype.name, n, _staged(layout, uplo), nrhs)
     sides, x, c = embed(b, layout, PAD), blank(b.shape, b.dtype, layout), embed(a, layout, PAD)
     info = np.full(batch, -7, np.int32)
     launch(

@@ -21,7 +21,7 @@ each_way = pytest.mark.parametrize("layout", ["F-ld", "C-ld"])
 
 def spilling_batch(n: int, dtype: str) -> int:
     """One matrix more than fills a block."""
-    return spd_tiny_spec("potrf", dtype, n, staged=False).per_block + 1
+    return spd_tiny_spec(dtype, n, staged=False).per_block + 1
 
 
 @each_way
