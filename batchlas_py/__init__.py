@@ -1,13 +1,14 @@
 """Very many small dense systems at once: LAPACK, batched, on NVIDIA GPUs and on the host.
 
-`lapack` has the LAPACK-shaped calls. `explain` says which route a problem takes and why, `pinned`
-forces one, `trace` records those that ran, `device_info` describes the GPU, `free_workspace` gives
-back what captured graphs hold. Importing this touches no GPU and needs no CUDA package.
+`lapack` has the LAPACK-shaped calls, `linalg` NumPy-shaped ones. `explain` says which route a problem
+takes and why, `pinned` forces one, `trace` records those that ran, `device_info` describes the GPU,
+`free_workspace` gives back what captured graphs hold. Importing this touches no GPU and needs no CUDA
+package.
 """
 
 from __future__ import annotations
 
-from . import lapack
+from . import lapack, linalg
 from ._version import __version__
 from .config import pinned
 from .errors import (
@@ -45,6 +46,7 @@ __all__ = [
     "explain",
     "free_workspace",
     "lapack",
+    "linalg",
     "pinned",
     "to_device",
     "trace",

@@ -11,12 +11,15 @@ from .errors import ArgumentError
 
 REDUCTION_SLOTS: Final = 32
 MIN_BLOCKS_PER_SM: Final = 4
+POTRF_BLOCKS_PER_SM: Final = 2
+TILE_ORDER: Final = 32
 
 _INDEX_BYTES: Final = 4
 _PARTITIONS: Final = 4
 _PARTITION_REGISTERS: Final = 16_384
 _REGISTER_GRANULARITY: Final = 8
 _WARP: Final = 32
+_VECTOR_BYTES: Final = 16
 
 
 def odd_ld(n: int) -> int:
@@ -72,3 +75,24 @@ def sm89_max_work_group(registers: int) -> int:
     allocated = -(-registers // _REGISTER_GRANULARITY) * _REGISTER_GRANULARITY
     warps = _PARTITION_REGISTERS // (allocated * _WARP)
     return _PARTITIONS * _WARP * warps
+
+
+def potrf_bytes(dtype: str, n: int) -> int:
+    """Shared memory of the lower triangle of order ``n`` in tiles, and of a tile's inverse diagonal."""
+    tiles = -(-n // TILE_ORDER)
+    elements = tiles * (tiles + 1) // 2 * TILE_ORDER * potrf_pitch(dtype)
+    return elements * itemsize(dtype) + TILE_ORDER * itemsize(REAL_OF[dtype])
+
+
+def potrf_pitch(dtype: str) -> int:
+    """Elements between rows of a tile: a vector more than a row, so that reads of vectors do not collide."""
+    return TILE_ORDER + max(1, _VECTOR_BYTES // itemsize(dtype))
+
+
+@cache
+def potrf_ceiling(dtype: str, budget: int, min_blocks: int = POTRF_BLOCKS_PER_SM) -> int:
+    """Largest order, a multiple of `TILE_ORDER`, whose `potrf_bytes` fit in a block's share of the budget."""
+    n = 0
+    while potrf_bytes(dtype, n + TILE_ORDER) <= budget // min_blocks:
+        n += TILE_ORDER
+    return n

@@ -12,7 +12,7 @@ import numpy as np
 from batchlas_py import lapack
 from batchlas_py.dtypes import is_complex
 from batchlas_py.problem import Problem
-from batchlas_py.testing import oracle, ratios
+from batchlas_py.testing import cholesky, oracle, ratios
 
 from .arrays import Array, ArrayLibrary
 
@@ -39,6 +39,8 @@ class Operand:
         Whether the op reads it, writes over it, or writes it.
     limits : tuple of int, optional
         Smallest and largest value that an integer operand may hold after the call.
+    touched : int, optional
+        Elements of one item that the op looks at; all of them by default.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Operand:
     dtype: str
     role: Role
     limits: tuple[int, int] | None = None
+    touched: int | None = None
 
     @property
     def nbytes(self) -> int:
@@ -55,7 +58,8 @@ class Operand:
     @property
     def traffic(self) -> int:
         """Bytes that the op must move for one item: what it reads once, what it writes once."""
-        return self.nbytes * (2 if self.role == "inout" else 1)
+        elements = math.prod(self.shape) if self.touched is None else self.touched
+        return elements * np.dtype(self.dtype).itemsize * (2 if self.role == "inout" else 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +156,22 @@ def _laswp_operands(p: Problem) -> Iterator[Operand]:
     yield from (_matrix("a", p, "inout"), _ipiv(p, "in"))
 
 
+def _triangle(name: str, p: Problem, role: Role) -> Operand:
+    return Operand(name, (p.n, p.n), p.dtype, role, touched=p.n * (p.n + 1) // 2)
+
+
+def _potrf_operands(p: Problem) -> Iterator[Operand]:
+    yield from (_triangle("a", p, "inout"), _info())
+
+
+def _potrs_operands(p: Problem) -> Iterator[Operand]:
+    yield from (_triangle("c", p, "in"), _rhs(p))
+
+
+def _posv_operands(p: Problem) -> Iterator[Operand]:
+    yield from (_triangle("a", p, "inout"), _rhs(p), _info())
+
+
 def _random_matrix(library: ArrayLibrary, p: Problem, seed: int) -> dict[str, Array]:
     return {"a": library.random((p.batch, p.m, p.n), p.dtype, seed)}
 
@@ -172,6 +192,22 @@ def _factored_matrix(library: ArrayLibrary, p: Problem, seed: int) -> dict[str, 
 
 def _factored_system(library: ArrayLibrary, p: Problem, seed: int) -> dict[str, Array]:
     return _factored_matrix(library, p, seed) | _random_rhs(library, p, seed)
+
+
+def _definite_matrix(library: ArrayLibrary, p: Problem, seed: int) -> dict[str, Array]:
+    """Lower triangles with a diagonal that outweighs them; what is above it no one looks at."""
+    a = _random_matrix(library, p, seed)["a"]
+    a.reshape(p.batch, -1)[:, :: p.n + 1] = float(p.n)
+    return {"a": a}
+
+
+def _definite_system(library: ArrayLibrary, p: Problem, seed: int) -> dict[str, Array]:
+    return _definite_matrix(library, p, seed) | _random_rhs(library, p, seed)
+
+
+def _factored_definite_system(library: ArrayLibrary, p: Problem, seed: int) -> dict[str, Array]:
+    system = _definite_system(library, p, seed)
+    return system | {"c": lapack.potrf(system["a"]).c}
 
 
 def _random_update(library: ArrayLibrary, p: Problem, seed: int) -> dict[str, Array]:
@@ -211,6 +247,18 @@ def _laswp(x: Arrays, route: str) -> object:
     return lapack.laswp(x["a"], x["ipiv"], overwrite_a=True, route=route)
 
 
+def _potrf(x: Arrays, route: str) -> object:
+    return lapack.potrf(x["a"], out=(x["a"], x["info"]), route=route)
+
+
+def _potrs(x: Arrays, route: str) -> object:
+    return lapack.potrs(x["c"], x["b"], out=x["b"], route=route)
+
+
+def _posv(x: Arrays, route: str) -> object:
+    return lapack.posv(x["a"], x["b"], out=(x["b"], x["a"], x["info"]), route=route)
+
+
 def _getrf_operations(p: Problem) -> tuple[float, float]:
     n = p.n
     return n**3 / 3 + 2 * n / 3, n**3 / 3 - n**2 / 2 + n / 6
@@ -243,6 +291,20 @@ def _laswp_operations(p: Problem) -> tuple[float, float]:
     return 0.0, 0.0
 
 
+def _potrf_operations(p: Problem) -> tuple[float, float]:
+    n = p.n
+    return n**3 / 6 + n**2 / 2 + n / 3, n**3 / 6 - n / 6
+
+
+def _potrs_operations(p: Problem) -> tuple[float, float]:
+    return p.nrhs * (p.n**2 + p.n), p.nrhs * (p.n**2 - p.n)
+
+
+def _posv_operations(p: Problem) -> tuple[float, float]:
+    factor, solve = _potrf_operations(p), _potrs_operations(p)
+    return factor[0] + solve[0], factor[1] + solve[1]
+
+
 def _factor_ratio(before: HostArrays, after: HostArrays) -> float:
     return ratios.dget01(before["a"], after["a"], after["ipiv"]).worst
 
@@ -257,6 +319,18 @@ def _inverse_ratio(before: HostArrays, after: HostArrays) -> float:
 
 def _gesv_ratio(before: HostArrays, after: HostArrays) -> float:
     return float(np.maximum(_factor_ratio(before, after), _solve_ratio(before, after)))
+
+
+def _cholesky_ratio(before: HostArrays, after: HostArrays) -> float:
+    return cholesky.dpot01(before["a"], after["a"]).worst
+
+
+def _definite_solve_ratio(before: HostArrays, after: HostArrays) -> float:
+    return ratios.dget02(cholesky.hermitian(before["a"], "L"), after["b"], before["b"]).worst
+
+
+def _posv_ratio(before: HostArrays, after: HostArrays) -> float:
+    return float(np.maximum(_cholesky_ratio(before, after), _definite_solve_ratio(before, after)))
 
 
 def _product_ratio(before: HostArrays, after: HostArrays) -> float:
@@ -284,6 +358,17 @@ SETUPS: Final[Mapping[str, Setup]] = {
         Setup("gesv", _gesv_operands, _random_system, _gesv, _gesv_operations, _gesv_ratio, True),
         Setup("gemm", _gemm_operands, _random_update, _gemm, _gemm_operations, _product_ratio, True),
         Setup("trsm", _trsm_operands, _factored_system, _trsm, _trsm_operations, _triangle_ratio, True),
+        Setup("potrf", _potrf_operands, _definite_matrix, _potrf, _potrf_operations, _cholesky_ratio),
+        Setup(
+            "potrs",
+            _potrs_operands,
+            _factored_definite_system,
+            _potrs,
+            _potrs_operations,
+            _definite_solve_ratio,
+            True,
+        ),
+        Setup("posv", _posv_operands, _definite_system, _posv, _posv_operations, _posv_ratio, True),
         Setup("laswp", _laswp_operands, _factored_matrix, _laswp, _laswp_operations, _interchange_ratio),
     )
 }

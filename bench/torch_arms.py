@@ -1,4 +1,4 @@
-"""torch's LU as a competitor, by its own choice of library or by MAGMA.
+"""torch's LU and Cholesky as competitors, by its own choice of library or by MAGMA.
 
 The harness's arrays are handed over where they lie, and results are written where the harness looks for them,
 by ``out=``. torch works in column-major order and copies other matrices there and back; its times include it.
@@ -69,9 +69,26 @@ def _gesv(torch: Any, x: Tensors) -> None:
     torch.linalg.lu_solve(x["a"], x["ipiv"], x["b"], out=x["b"])
 
 
+def _potrf(torch: Any, x: Tensors) -> None:
+    torch.linalg.cholesky_ex(x["a"], out=(x["a"], x["info"]))
+
+
+def _potrs(torch: Any, x: Tensors) -> None:
+    torch.cholesky_solve(x["b"], x["c"], out=x["b"])
+
+
+def _posv(torch: Any, x: Tensors) -> None:
+    """Factor, then solve: torch has no solver of positive definite systems."""
+    _potrf(torch, x)
+    torch.cholesky_solve(x["b"], x["a"], out=x["b"])
+
+
 OPS: Final[Mapping[str, Callable[[Any, Tensors], None]]] = {
     "getrf": _getrf,
     "getrs": _getrs,
     "getri": _getri,
     "gesv": _gesv,
+    "potrf": _potrf,
+    "potrs": _potrs,
+    "posv": _posv,
 }

@@ -20,19 +20,23 @@ from batchlas_py.ops import (
     common,
     cublas_blas,
     cublas_lu,
+    cusolver_spd,
     gemm_cta,
     getrf_blocked,
     getrf_cta,
     getrs_cta,
     interchange,
+    potrf_cta,
+    spd_tiny,
     tiny,
+    triangles,
     trsm_cta,
     vendor_loop,
 )
 from batchlas_py.problem import RECORDED
 from batchlas_py.runtime import emulator, memory
 from batchlas_py.runtime.registry import KernelSource
-from batchlas_py.testing import oracle
+from batchlas_py.testing import cholesky, oracle
 
 EMULATED = replace(
     RECORDED["sm_90"], name="emulated", has_vendor=False, vendor_reason="the emulator has no vendor library"
@@ -59,6 +63,9 @@ class EmulatedArray:
 
     def swapaxes(self, one: int, other: int) -> EmulatedArray:
         return EmulatedArray(self.host.swapaxes(one, other))
+
+    def reshape(self, *shape: Any) -> EmulatedArray:
+        return EmulatedArray(self.host.reshape(*shape))
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -334,6 +341,46 @@ class EmulatedCusolver:
         self.workspaces.setdefault(stream, set()).add(workspace)
 
 
+class EmulatedCusolverSpd(EmulatedCublas):
+    """cuSOLVER's batched Cholesky by the oracle."""
+
+    def potrf_batched(
+        self,
+        dtype: str,
+        ordinal: int,
+        stream: int,
+        uplo: str,
+        n: int,
+        a: tuple[int, int],
+        info: int,
+        batch: int,
+    ) -> None:
+        status = self.gpu.memory(info, "int32")
+        for i, matrix in enumerate(self._matrices(dtype, (n, n), a, batch)):
+            matrix[...], status[i] = cholesky.potf2(matrix, uplo)
+        self.gpu.streams.append(stream)
+
+    def potrs_batched(
+        self,
+        dtype: str,
+        ordinal: int,
+        stream: int,
+        uplo: str,
+        shape: tuple[int, int],
+        a: tuple[int, int],
+        b: tuple[int, int],
+        argument_error: int,
+        batch: int,
+    ) -> None:
+        assert shape[1] == 1, "cuSOLVER takes one right-hand side"
+        self.gpu.memory(argument_error, "int32")[:1] = 0
+        factors = self._matrices(dtype, (shape[0], shape[0]), a, batch)
+        for c, x in zip(factors, self._matrices(dtype, shape, b, batch), strict=True):
+            lower = np.tril(c) if uplo == "L" else np.triu(c).conj().T
+            x[...] = oracle.backward(lower.conj().T, oracle.forward(lower, x, unit=False), unit=False)
+        self.gpu.streams.append(stream)
+
+
 def _column_major(gpu: EmulatedGPU, dtype: str, shape: tuple[int, int], ptr: int, ld: int) -> np.ndarray:
     """A matrix where it lies."""
     rows, cols = shape
@@ -381,12 +428,15 @@ def install(monkeypatch: pytest.MonkeyPatch, *, vendor: bool = False) -> Emulate
     monkeypatch.setattr(edge, "fill_zero", gpu.fill_zero)
     for module in (cublas_blas, cublas_lu):
         monkeypatch.setattr(module, "cublas", EmulatedCublas(gpu))
+    monkeypatch.setattr(cusolver_spd, "cusolver", EmulatedCusolverSpd(gpu))
     monkeypatch.setattr(vendor_loop, "cusolver", EmulatedCusolver(gpu))
     monkeypatch.setattr(
         vendor_loop, "forked", lambda stream, ordinal, count: nullcontext(SIDE_STREAMS[:count])
     )
-    for module in (common, gemm_cta, getrf_blocked, getrf_cta, getrs_cta, interchange, tiny, trsm_cta):
+    spd = potrf_cta, spd_tiny, triangles
+    lu = getrf_blocked, getrf_cta, getrs_cta, interchange, tiny
+    for module in (common, gemm_cta, trsm_cta, *lu, *spd):
         monkeypatch.setattr(module, "kernel", lambda source, ordinal: EmulatedKernel(gpu, source))
-    for module in (common, memory, vendor_loop):
+    for module in (common, cusolver_spd, memory, vendor_loop):
         monkeypatch.setattr(module, "scratch", lambda size, stream, ordinal: _scratch(gpu, size))
     return gpu

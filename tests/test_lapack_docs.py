@@ -7,12 +7,15 @@ from types import ModuleType
 
 import pytest
 
-from batchlas_py import lapack
+from batchlas_py import lapack, linalg
 
-CALLS = ("getrf", "getrs", "getri", "gesv", "gemm", "trsm", "laswp")
+CALLS = ("getrf", "getrs", "getri", "gesv", "gemm", "trsm", "laswp", "potrf", "potrs", "posv")
 
 
-@pytest.mark.parametrize("module", [lapack.lu, lapack.blas], ids=lambda module: module.__name__)
+MODULES = (lapack.lu, lapack.blas, lapack.cholesky, linalg.spd)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_every_example_does_what_it_shows(module: ModuleType) -> None:
     outcome = doctest.testmod(module)
     assert outcome.attempted > 0

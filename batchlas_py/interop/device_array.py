@@ -8,8 +8,9 @@ import numpy as np
 
 from ..runtime.device import core_device, current_ordinal
 from ..runtime.launch import core_stream
+from .arrays import Memory
 
-__all__ = ["DeviceArray", "empty", "to_device"]
+__all__ = ["DeviceArray", "empty", "fetch", "to_device"]
 
 
 class DeviceArray:
@@ -67,6 +68,15 @@ def to_device(array: np.ndarray) -> DeviceArray:
     if host.nbytes:
         _copy("cuMemcpyHtoD", int(target._buffer.handle), host.ctypes.data, host.nbytes)
     return target
+
+
+def fetch(memory: Memory, stream: int, ordinal: int) -> np.ndarray:
+    """Copy a contiguous array to the host, behind the work on a stream; waits for that."""
+    core_stream(stream, ordinal).sync()
+    host = np.empty(memory.shape, memory.dtype)
+    if host.nbytes:
+        _copy("cuMemcpyDtoH", host.ctypes.data, memory.ptr, host.nbytes)
+    return host
 
 
 def _copy(name: str, target: int, source: int, size: int) -> None:

@@ -10,17 +10,23 @@ the arrays' library is using.
 from __future__ import annotations
 
 from .blas import gemm, laswp, trsm
+from .cholesky import PosvResult, PotrfResult, posv, potrf, potrs
 from .lu import GesvResult, GetrfResult, GetriResult, gesv, getrf, getri, getrs
 
 __all__ = [
     "GesvResult",
     "GetrfResult",
     "GetriResult",
+    "PosvResult",
+    "PotrfResult",
     "gemm",
     "gesv",
     "getrf",
     "getri",
     "getrs",
     "laswp",
+    "posv",
+    "potrf",
+    "potrs",
     "trsm",
 ]

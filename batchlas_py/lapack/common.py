@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ArgumentTypeError
+from ..interop import replay
 from ..interop.edge import Edge
+from ..interop.replay import Replay, Results
 from ..ops.common import relayout
 from ..problem import Problem
-from ..routing.run import run
+from ..routing.run import prepare, run
 from ..routing.select import Selection, select
 from ..views import BatchView
 
-__all__ = ["INT32", "TRANS", "check_letter", "check_square", "dispatch", "packed", "start_from"]
+__all__ = [
+    "INT32",
+    "TRANS",
+    "check_letter",
+    "check_sides",
+    "check_square",
+    "dispatch",
+    "given",
+    "info_view",
+    "new_solution",
+    "packed",
+    "remember",
+    "start_from",
+]
 
 INT32: Final = ("int32",)
 TRANS: Final = ("N", "T", "C")
-WITH_SIDES: Final = ("getrs", "trsm")
+WITH_SIDES: Final = ("getrs", "potrs", "trsm")
 
 
 def check_letter(argument: str, letter: str, accepted: tuple[str, ...]) -> None:
@@ -58,3 +74,51 @@ def start_from(edge: Edge, problem: Problem, route: str | None, source: BatchVie
         target.array[...] = source.array
     elif target.batch and target.rows and target.cols:
         edge.run(lambda: relayout(source, target, edge.stream, edge.device.ordinal))
+
+
+def given(out: Any, count: int) -> tuple[Any, ...]:
+    """The arrays of ``out``; none if it is None."""
+    if out is None:
+        return ()
+    if not isinstance(out, tuple | list):
+        raise ArgumentTypeError(f"out: got {type(out).__name__}, accepted are tuples of {count} arrays")
+    if len(out) != count:
+        raise ArgumentError(f"out: got {len(out)} arrays, accepted are {count}")
+    return tuple(out)
+
+
+def new_solution(edge: Edge, sides: BatchView) -> Callable[[Any], Any]:
+    """How to make a solution, in the memory order of the right-hand sides ``b``."""
+    return edge.maker(edge.memories["b"].shape, sides.dtype, like=sides)
+
+
+def check_sides(argument: str, edge: Edge, matrices: BatchView, sides: BatchView) -> None:
+    """Right-hand sides fit the matrices in dtype, leading dimensions and rows."""
+    if sides.dtype != matrices.dtype:
+        raise ArgumentTypeError(f"b: got {sides.dtype}, accepted is {argument}'s {matrices.dtype}")
+    expected = (*edge.batch_shape(argument), matrices.rows)
+    got = edge.memories["b"].shape
+    if got[:-1] != expected:
+        raise ArgumentError(f"b: got shape {got}, accepted is {(*expected, 'nrhs')} for this {argument}")
+
+
+def info_view(edge: Edge, lead: tuple[int, ...], info: Any) -> BatchView:
+    """View of the status that a call writes."""
+    return packed("info", edge.result("info", info, lead, (), INT32))
+
+
+def remember(
+    key: tuple[Any, ...] | None,
+    edge: Edge,
+    problem: Problem,
+    operands: dict[str, BatchView],
+    choice: Selection | None,
+    results: Results,
+    positions: tuple[int, ...],
+) -> None:
+    """Keep the call for the next one that differs in addresses alone, if its family can repeat it."""
+    if key is None or choice is None:
+        return
+    enqueue = prepare(problem, operands, choice)
+    if enqueue is not None:
+        replay.remember(key, Replay(edge.library, edge.device.ordinal, results, positions, enqueue))

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .. import config
-from ..errors import ArgumentError, ArgumentTypeError
+from ..errors import ArgumentError
 from ..interop import replay
 from ..interop.edge import Edge, open_edge
-from ..interop.replay import Replay, Results
+from ..interop.replay import Results
 from ..problem import Problem
-from ..routing.run import prepare
-from ..routing.select import Selection
 from ..views import BatchView
-from .common import INT32, TRANS, check_letter, check_square, dispatch, packed
+from .common import (
+    INT32,
+    TRANS,
+    check_letter,
+    check_sides,
+    check_square,
+    dispatch,
+    given,
+    info_view,
+    new_solution,
+    packed,
+    remember,
+)
 
 __all__ = ["GesvResult", "GetrfResult", "GetriResult", "gesv", "getrf", "getri", "getrs"]
 
@@ -102,7 +111,7 @@ def getrf(
     (array([[4., 1.],
            [0., 2.]]), array([2, 2], dtype=int32), 0)
     """
-    arrays = (a, *_given(out, 3))
+    arrays = (a, *given(out, 3))
     key = replay.key_of(("getrf", route, backend, overwrite_a, config.current()), arrays)
     known = replay.find(key)
     if known is not None:
@@ -115,7 +124,7 @@ def getrf(
     operands = {"a": va, **_factors(edge, lead, va, lu, ipiv, info)}
     problem = Problem("getrf", va.dtype, va.rows, va.cols, va.batch, layout=va.layout)
     choice = dispatch(edge, problem, operands, route)
-    _remember(key, edge, problem, operands, choice, results, (0, *range(len(arrays), len(arrays) + 3)))
+    remember(key, edge, problem, operands, choice, results, (0, *range(len(arrays), len(arrays) + 3)))
     return GetrfResult(lu, ipiv, info)
 
 
@@ -162,10 +171,10 @@ def getrs(
     edge = open_edge({"lu": lu, "ipiv": ipiv, "b": b}, stream, backend)
     factors, sides = edge.view("lu"), edge.view("b")
     check_square("lu", factors)
-    _check_sides("lu", edge, factors, sides)
+    check_sides("lu", edge, factors, sides)
     lead, pivots = edge.batch_shape("lu"), _pivots(edge, factors)
     check_letter("trans", trans, TRANS)
-    x = out if out is not None else b if overwrite_b else _new_solution(edge, sides)(b)
+    x = out if out is not None else b if overwrite_b else new_solution(edge, sides)(b)
     solution = edge.result("x", x, lead, (sides.rows, sides.cols), (sides.dtype,))
     operands = {"lu": factors, "ipiv": pivots, "b": sides, "x": solution}
     problem = Problem(
@@ -213,14 +222,14 @@ def getri(
     factors = edge.view("lu")
     check_square("lu", factors)
     lead, n, pivots = edge.batch_shape("lu"), factors.rows, _pivots(edge, factors)
-    inv, info = _given(out, 2) or (
+    inv, info = given(out, 2) or (
         edge.maker((*lead, n, n), factors.dtype, like=factors)(lu),
         edge.maker(lead, "int32")(lu),
     )
     inverse = edge.result("inv", inv, lead, (n, n), (factors.dtype,))
     if inverse.ptr == factors.ptr and factors.batch and n:
         raise ArgumentError("out: inv is lu itself, accepted is other memory")
-    operands = {"lu": factors, "ipiv": pivots, "inv": inverse, "info": _info(edge, lead, info)}
+    operands = {"lu": factors, "ipiv": pivots, "inv": inverse, "info": info_view(edge, lead, info)}
     problem = Problem("getri", factors.dtype, n, n, factors.batch, layout=factors.layout)
     dispatch(edge, problem, operands, route)
     return GetriResult(inv, info)
@@ -272,7 +281,7 @@ def gesv(
     >>> x[0, :, 0].round(4), int(info[0])
     (array([1.3333, 0.5   ]), 0)
     """
-    arrays = (a, b, *_given(out, 4))
+    arrays = (a, b, *given(out, 4))
     key = replay.key_of(("gesv", route, backend, overwrite_a, overwrite_b, config.current()), arrays)
     known = replay.find(key)
     if known is not None:
@@ -280,9 +289,9 @@ def gesv(
     edge = open_edge({"a": a, "b": b}, stream, backend)
     va, sides = edge.view("a"), edge.view("b")
     check_square("a", va)
-    _check_sides("a", edge, va, sides)
+    check_sides("a", edge, va, sides)
     lead, n = edge.batch_shape("a"), va.rows
-    made = (1 if overwrite_b else _new_solution(edge, sides), *_new_factors(edge, lead, va, overwrite_a))
+    made = (1 if overwrite_b else new_solution(edge, sides), *_new_factors(edge, lead, va, overwrite_a))
     results = Results((2, 3, 4, 5) if out is not None else made)
     x, lu, ipiv, info = results.of(arrays)
     solution = edge.result("x", x, lead, (n, sides.cols), (va.dtype,))
@@ -293,23 +302,8 @@ def gesv(
         return GesvResult(x, lu, ipiv, info)
     operands = {"a": va, "b": sides, "x": solution, **factors}
     choice = dispatch(edge, problem, operands, route)
-    _remember(key, edge, problem, operands, choice, results, (0, 1, *range(len(arrays), len(arrays) + 4)))
+    remember(key, edge, problem, operands, choice, results, (0, 1, *range(len(arrays), len(arrays) + 4)))
     return GesvResult(x, lu, ipiv, info)
-
-
-def _given(out: Any, count: int) -> tuple[Any, ...]:
-    """The arrays of ``out``; none if it is None."""
-    if out is None:
-        return ()
-    if not isinstance(out, tuple | list):
-        raise ArgumentTypeError(f"out: got {type(out).__name__}, accepted are tuples of {count} arrays")
-    if len(out) != count:
-        raise ArgumentError(f"out: got {len(out)} arrays, accepted are {count}")
-    return tuple(out)
-
-
-def _new_solution(edge: Edge, sides: BatchView) -> Callable[[Any], Any]:
-    return edge.maker(edge.memories["b"].shape, sides.dtype, like=sides)
 
 
 def _new_factors(edge: Edge, lead: tuple[int, ...], a: BatchView, overwrite: bool) -> tuple[Any, ...]:
@@ -321,16 +315,6 @@ def _new_factors(edge: Edge, lead: tuple[int, ...], a: BatchView, overwrite: boo
     )
 
 
-def _check_sides(argument: str, edge: Edge, matrices: BatchView, sides: BatchView) -> None:
-    """Right-hand sides fit the matrices in dtype, leading dimensions and rows."""
-    if sides.dtype != matrices.dtype:
-        raise ArgumentTypeError(f"b: got {sides.dtype}, accepted is {argument}'s {matrices.dtype}")
-    expected = (*edge.batch_shape(argument), matrices.rows)
-    got = edge.memories["b"].shape
-    if got[:-1] != expected:
-        raise ArgumentError(f"b: got shape {got}, accepted is {(*expected, 'nrhs')} for this {argument}")
-
-
 def _pivots(edge: Edge, factors: BatchView) -> BatchView:
     """Interchanges that come with factors."""
     view, expected = edge.view("ipiv", 1, INT32), (*edge.batch_shape("lu"), factors.rows)
@@ -338,10 +322,6 @@ def _pivots(edge: Edge, factors: BatchView) -> BatchView:
     if got != expected:
         raise ArgumentError(f"ipiv: got shape {got}, accepted is {expected} for this lu")
     return packed("ipiv", view)
-
-
-def _info(edge: Edge, lead: tuple[int, ...], info: Any) -> BatchView:
-    return packed("info", edge.result("info", info, lead, (), INT32))
 
 
 def _factors(
@@ -352,22 +332,5 @@ def _factors(
     return {
         "lu": edge.result("lu", lu, lead, (m, n), (matrices.dtype,)),
         "ipiv": packed("ipiv", edge.result("ipiv", ipiv, lead, (min(m, n),), INT32)),
-        "info": _info(edge, lead, info),
+        "info": info_view(edge, lead, info),
     }
-
-
-def _remember(
-    key: tuple[Any, ...] | None,
-    edge: Edge,
-    problem: Problem,
-    operands: dict[str, BatchView],
-    choice: Selection | None,
-    results: Results,
-    positions: tuple[int, ...],
-) -> None:
-    """Keep the call for the next one that differs in addresses alone, if its family can repeat it."""
-    if key is None or choice is None:
-        return
-    enqueue = prepare(problem, operands, choice)
-    if enqueue is not None:
-        replay.remember(key, Replay(edge.library, edge.device.ordinal, results, positions, enqueue))

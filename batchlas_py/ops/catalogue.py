@@ -6,6 +6,7 @@ from ..dtypes import DTYPES
 from ..kernels.block_choice import gemm_specs, getrs_cta_specs, panel_specs, trsm_specs, update_specs
 from ..kernels.block_specs import LaswpSpec, ZeroPivotSpec
 from ..kernels.choice import tiny_specs
+from ..kernels.cholesky_choice import lpanel_specs, potrf_cta_specs, spd_tiny_specs, triangle_specs
 from ..kernels.inverse_specs import getri_specs
 from ..kernels.specs import RelayoutSpec, ToolSpec
 from ..runtime.registry import KernelSource
@@ -38,9 +39,14 @@ def catalogue(arch: str) -> dict[str, tuple[KernelSource, ...]]:
         "getrs cta": tuple(KernelSource("getrs_cta", spec) for spec in getrs_cta_specs(arch)),
         "getri cta": tuple(KernelSource("getri_cta", spec) for spec in getri_specs()),
         "gesv tiny": tuple(KernelSource("gesv_tiny", spec) for spec in tiny_specs("gesv", arch)),
+        "potrf tiny": tuple(KernelSource("potrf_tiny", spec) for spec in spd_tiny_specs("potrf", arch)),
+        "potrf cta": tuple(KernelSource("potrf_cta", spec) for spec in potrf_cta_specs(arch)),
+        "potrf lpanel": tuple(KernelSource("potrf_lpanel", spec) for spec in lpanel_specs()),
+        "posv tiny": tuple(KernelSource("posv_tiny", spec) for spec in spd_tiny_specs("posv", arch)),
         "helpers": (
             *(KernelSource("relayout", spec) for spec in relayouts),
             *(KernelSource("batch_tools", spec) for spec in tools),
             *(KernelSource("zero_pivots", ZeroPivotSpec(dtype)) for dtype in DTYPES),
+            *(KernelSource("triangles", spec) for spec in triangle_specs()),
         ),
     }

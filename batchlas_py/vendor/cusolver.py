@@ -1,4 +1,4 @@
-"""cuSOLVER's LU of one matrix through nvmath-python."""
+"""cuSOLVER through nvmath-python: LU of one matrix, Cholesky of batches by arrays of pointers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 from ..dtypes import itemsize
 from ..errors import BackendUnavailable
 from ..runtime.device import core_device
-from .cublas import LETTER
+from .cublas import FILL, LETTER
 
-__all__ = ["getrf", "getrf_bytes"]
+__all__ = ["getrf", "getrf_bytes", "potrf_batched", "potrs_batched"]
 
 _local = threading.local()
 
@@ -55,3 +55,34 @@ def getrf(
     """Factor one column-major matrix in place; ``a`` is (address, leading dimension)."""
     factor = getattr(_bindings(), f"{LETTER[dtype]}getrf")
     factor(_handle(ordinal, stream), *shape, *a, workspace, ipiv, info)
+
+
+def potrf_batched(
+    dtype: str,
+    ordinal: int,
+    stream: int,
+    uplo: str,
+    n: int,
+    a: tuple[int, int],
+    info: int,
+    batch: int,
+) -> None:
+    """Factor in place; ``a`` is (pointers, leading dimension), as below."""
+    factor = getattr(_bindings(), f"{LETTER[dtype]}potrf_batched")
+    factor(_handle(ordinal, stream), FILL[uplo], n, *a, info, batch)
+
+
+def potrs_batched(
+    dtype: str,
+    ordinal: int,
+    stream: int,
+    uplo: str,
+    shape: tuple[int, int],
+    a: tuple[int, int],
+    b: tuple[int, int],
+    argument_error: int,
+    batch: int,
+) -> None:
+    """Solve in place; ``shape`` is (n, 1), ``argument_error`` an int32 on the device."""
+    solve = getattr(_bindings(), f"{LETTER[dtype]}potrs_batched")
+    solve(_handle(ordinal, stream), FILL[uplo], *shape, *a, *b, argument_error, batch)

@@ -40,9 +40,17 @@ class Torch(SimpleNamespace):
             given = np.asarray(lu), np.asarray(pivots), np.asarray(b)
             lapack.getrs(*given, out=np.asarray(out), route="vendor")
 
+        def cholesky_ex(a: Tensor, out: tuple[Tensor, ...]) -> None:
+            results = np.asarray(out[0]), np.asarray(out[1])
+            lapack.potrf(np.asarray(a), out=results, route="vendor")
+
+        def cholesky_solve(b: Tensor, c: Tensor, out: Tensor) -> None:
+            lapack.potrs(np.asarray(c), np.asarray(b), out=np.asarray(out), route="vendor")
+
         self.told: list[str] = []
         super().__init__(
-            linalg=SimpleNamespace(lu_factor_ex=lu_factor_ex, lu_solve=lu_solve),
+            linalg=SimpleNamespace(lu_factor_ex=lu_factor_ex, lu_solve=lu_solve, cholesky_ex=cholesky_ex),
+            cholesky_solve=cholesky_solve,
             cuda=SimpleNamespace(has_magma=magma),
             backends=SimpleNamespace(cuda=SimpleNamespace(preferred_linalg_library=self.told.append)),
             as_tensor=lambda array, device: array.view(Tensor),

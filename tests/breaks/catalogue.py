@@ -20,6 +20,7 @@ from ..kernels import (
     test_trsm_cta,
 )
 from ..kernels.inputs import LARGEST, SMALLEST
+from .cholesky import PLANS as CHOLESKY
 from .mutation import Edit
 
 __all__ = ["BREAKS", "Break"]
@@ -1319,6 +1320,7 @@ BREAKS = (
             "regular items invalidated": ("info[item] > int32(0)", "info[item] >= int32(0)"),
         },
     ),
+    *(broken for plan in CHOLESKY for broken in _breaks(*plan)),
     *_breaks(
         "device.jit",
         _registers(),

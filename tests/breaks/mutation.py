@@ -16,7 +16,8 @@ import batchlas_py.kernels.device
 
 KERNELS = "batchlas_py.kernels"
 # Plain data that checks hold on to, and what the emulator knows by identity.
-KEPT = {f"{KERNELS}.{name}" for name in ("specs", "device.intrinsics", "device.pointers", "device.opaque")}
+DEVICE_KEPT = ("intrinsics", "inverse_root", "opaque", "pointers")
+KEPT = {f"{KERNELS}.specs", *(f"{KERNELS}.device.{name}" for name in DEVICE_KEPT)}
 
 
 class Edit(NamedTuple):

@@ -14,6 +14,7 @@ import numpy as np
 from batchlas_py.kernels.block_specs import GemmSpec, PanelSpec, TrsmSpec, UpdateSpec
 from batchlas_py.kernels.choice import tiny_spec
 from batchlas_py.kernels.device.intrinsics import rcp_f32, rcp_f64
+from batchlas_py.kernels.device.inverse_root import rsqrt_f64
 from batchlas_py.kernels.specs import RelayoutSpec, TinySpec, ToolSpec
 from batchlas_py.runtime import emulator
 from batchlas_py.runtime.registry import KernelSource
@@ -66,7 +67,14 @@ def _coarse_f64(value: Any) -> Any:
     return (exact.view(np.uint64) & ~LOW_WORD).view(np.float64)
 
 
-COARSE = {rcp_f32: _coarse_f32, rcp_f64: _coarse_f64}
+@np.errstate(divide="ignore", invalid="ignore")
+def _coarse_root(value: Any) -> Any:
+    """What ``rsqrt.approx.ftz.f64`` gives, likewise."""
+    exact = np.float64(1) / np.sqrt(_flushed(np.float64(value)))
+    return (exact.view(np.uint64) & ~LOW_WORD).view(np.float64)
+
+
+COARSE = {rcp_f32: _coarse_f32, rcp_f64: _coarse_f64, rsqrt_f64: _coarse_root}
 
 
 def launch(

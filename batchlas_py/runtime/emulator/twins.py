@@ -11,7 +11,7 @@ import numpy as np
 from numba import cuda as numba_cuda
 
 from ...kernels.device.intrinsics import Collective
-from ...kernels.device.opaque import TWINS
+from ...kernels.device.inverse_root import TWINS
 from .findings import site
 from .fused import fma
 from .memory import Memory, dtype_of, poisoned
