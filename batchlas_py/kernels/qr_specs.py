@@ -1,0 +1,138 @@
+"""Compile-time constants of the QR kernels; extents are run-time numbers unless registers demand otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from ..dtypes import itemsize
+
+__all__ = ["ApplySpec", "QrPanelSpec", "QrTinySpec", "mailbox_pitch"]
+
+SLICE: Final = 8
+
+
+def mailbox_pitch(dtype: str, rows: int) -> int:
+    """Elements between two columns in a mailbox: whole vectors of 16 bytes."""
+    vector = max(1, 16 // itemsize(dtype))
+    return -(-rows // vector) * vector
+
+
+def _vectors(elements: int, dtype: str) -> int:
+    return mailbox_pitch(dtype, elements)
+
+
+@dataclass(frozen=True, slots=True)
+class QrTinySpec:
+    """A register-resident kernel of geqrf, orgqr or both.
+
+    Attributes
+    ----------
+    dtype : str
+        Element type.
+    rows : int
+        Registers of a lane, for so many rows.
+    lanes : int
+        Lanes of one matrix, for so many columns.
+    threads : int
+        Block size.
+    """
+
+    dtype: str
+    rows: int
+    lanes: int
+    min_blocks: int = 1
+    threads: int = 64
+
+    @property
+    def per_block(self) -> int:
+        """Matrices of one block."""
+        return self.threads // self.lanes
+
+
+@dataclass(frozen=True, slots=True)
+class QrPanelSpec:
+    """QR of a panel, or of a whole matrix, by a block: groups of lanes stacked over the rows.
+
+    Attributes
+    ----------
+    dtype : str
+        Element type.
+    rows, lanes : int
+        Rows of one group, a register of each lane; its columns.
+    wide : bool
+        Whether groups stand side by side too, for more columns than a group has.
+    threads : int
+        Largest block.
+    """
+
+    dtype: str
+    rows: int
+    lanes: int
+    wide: bool
+    threads: int
+    min_blocks: int = 1
+    dynamic_shared: ClassVar[bool] = True
+
+    @property
+    def most_groups(self) -> int:
+        """Groups of the largest block."""
+        return self.threads // self.lanes
+
+    def groups(self, m: int, n: int) -> tuple[int, int]:
+        """Groups over the rows and over the columns of a matrix."""
+        return -(-m // self.rows), -(-n // self.lanes)
+
+    def fits(self, m: int, n: int) -> bool:
+        """Whether a block holds a matrix."""
+        over, beside = self.groups(m, n)
+        return over * beside <= self.most_groups and (self.wide or beside == 1)
+
+    def shared_bytes(self, m: int, n: int) -> int:
+        """Dynamic shared memory: mailboxes or tiles, and behind them the partial sums; each twice but tiles."""
+        over, beside = self.groups(m, n)
+        sums = 2 * (over + 1) * beside * self.lanes
+        return (self.sums_at(over, beside) + sums) * itemsize(self.dtype)
+
+    def sums_at(self, over: int, beside: int) -> int:
+        """Elements before the partial sums."""
+        mailboxes = 2 * over * mailbox_pitch(self.dtype, self.rows)
+        tiles = over * beside * self.lanes * (SLICE + 1)
+        return _vectors(max(mailboxes, tiles), self.dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class ApplySpec:
+    """Reflectors applied to a tile of columns held in registers, groups of lanes stacked over the rows.
+
+    Attributes
+    ----------
+    dtype : str
+        Element type.
+    rows, lanes : int
+        As of `QrPanelSpec`; ``lanes`` is the width of the tile.
+    threads : int
+        Largest block.
+    """
+
+    dtype: str
+    rows: int
+    lanes: int
+    threads: int
+    min_blocks: int = 1
+    dynamic_shared: ClassVar[bool] = True
+
+    @property
+    def most_rows(self) -> int:
+        """Most rows that a block holds."""
+        return self.threads // self.lanes * self.rows
+
+    def shared_bytes(self, m: int) -> int:
+        """Dynamic shared memory, as of `QrPanelSpec`."""
+        over = -(-m // self.rows)
+        return (self.sums_at(over) + 2 * over * self.lanes) * itemsize(self.dtype)
+
+    def sums_at(self, over: int) -> int:
+        """Elements before the partial sums."""
+        area = max(2 * mailbox_pitch(self.dtype, self.rows), self.lanes * (SLICE + 1))
+        return _vectors(over * area, self.dtype)
