@@ -10,12 +10,19 @@ from ..dtypes import itemsize
 __all__ = ["ApplySpec", "QrPanelSpec", "QrTinySpec", "mailbox_pitch"]
 
 SLICE: Final = 8
+WARP: Final = 32
 
 
 def mailbox_pitch(dtype: str, rows: int) -> int:
     """Elements between two columns in a mailbox: whole vectors of 16 bytes."""
     vector = max(1, 16 // itemsize(dtype))
     return -(-rows // vector) * vector
+
+
+def _stacked(m: int, rows: int, lanes: int) -> int:
+    """Groups over m rows: as many as fill warps."""
+    together = max(1, WARP // lanes)
+    return -(-m // (rows * together)) * together
 
 
 def _vectors(elements: int, dtype: str) -> int:
@@ -80,8 +87,8 @@ class QrPanelSpec:
         return self.threads // self.lanes
 
     def groups(self, m: int, n: int) -> tuple[int, int]:
-        """Groups over the rows and over the columns of a matrix."""
-        return -(-m // self.rows), -(-n // self.lanes)
+        """Groups over the rows and over the columns of a matrix, in whole warps."""
+        return _stacked(m, self.rows, self.lanes), -(-n // self.lanes)
 
     def fits(self, m: int, n: int) -> bool:
         """Whether a block holds a matrix."""
@@ -127,9 +134,13 @@ class ApplySpec:
         """Most rows that a block holds."""
         return self.threads // self.lanes * self.rows
 
+    def groups(self, m: int) -> int:
+        """Groups over the rows of a matrix, in whole warps."""
+        return _stacked(m, self.rows, self.lanes)
+
     def shared_bytes(self, m: int) -> int:
         """Dynamic shared memory, as of `QrPanelSpec`."""
-        over = -(-m // self.rows)
+        over = self.groups(m)
         return (self.sums_at(over) + 2 * over * self.lanes) * itemsize(self.dtype)
 
     def sums_at(self, over: int) -> int:

@@ -14,12 +14,14 @@ from numba import cuda
 
 from .arithmetic import arithmetic
 from .jit import device, select, static_for
+from .opaque import opaque
 
 __all__ = ["ColumnIO", "column_io", "tile_elements"]
 
 uint32, int32 = np.uint32, np.int32
 FULL = uint32(0xFFFFFFFF)
 SLICE = 8  # rows that are turned together
+TOGETHER = 16  # rows, at most, that are loaded together: each load holds its address
 
 
 class ColumnIO(NamedTuple):
@@ -44,6 +46,16 @@ def _height(rows: int, lanes: int) -> int:
     while rows % height:
         height //= 2
     return height
+
+
+def _together(rows: int, height: int) -> int:
+    """Rows whose loads are under way together: whole slices."""
+    slices = rows // height
+    return next(
+        part * height
+        for part in range(slices, 0, -1)
+        if slices % part == 0 and (part == 1 or part * height <= TOGETHER)
+    )
 
 
 def tile_elements(rows: int, lanes: int) -> int:
@@ -79,8 +91,9 @@ def _loading(dtype: str, rows: int, lanes: int) -> Any:
     pitch, step, walk, one = uint32(height + 1), int32(height), _walk(rows, lanes), int32(1)
 
     @device
-    def fetch(i, a, source, row_stride, col_stride, m, n, path):
+    def fetch(e, first, a, source, row_stride, col_stride, m, n, path):
         row, down, column, across = path
+        i = int32(first + e)
         r = int32(int32(row + (i % step) * down) + (i // step) * step)
         c = int32(column + (i % step) * across)
         at = int32(int32(min(r, int32(m - one)) * row_stride) + min(c, int32(n - one)) * col_stride)
@@ -96,25 +109,29 @@ def _loading(dtype: str, rows: int, lanes: int) -> Any:
     def take(e, first, a, tile, start):
         a[first + e] = tile[uint32(start + uint32(e))]
 
-    fetch_all = static_for(fetch, range(rows), "a, source, row_stride, col_stride, m, n, path")
     put_all = static_for(put, range(height), "first, a, tile, at, path")
     take_all = static_for(take, range(height), "first, a, tile, start")
 
     @device
-    def turn(s, a, tile, at, path, start):
-        put_all(s, a, tile, at, path)
+    def turn(s, first, a, tile, at, path, start):
+        slice_at = int32(first + s)
+        put_all(slice_at, a, tile, at, path)
         cuda.syncwarp(full)
-        take_all(s, a, tile, start)
+        take_all(slice_at, a, tile, start)
         cuda.syncwarp(full)
-
-    turn_all = static_for(turn, range(0, rows, height), "a, tile, at, path, start")
 
     @device
-    def load(a, source, row_stride, col_stride, m, n, tile, at, lane):
-        path = walk(row_stride, col_stride, lane)
-        fetch_all(a, source, row_stride, col_stride, m, n, path)
-        turn_all(a, tile, at, path, uint32(at + uint32(lane) * pitch))
+    def batch(first, a, source, row_stride, col_stride, m, n, tile, at, lane):
+        mine = opaque(lane)
+        path, start = walk(row_stride, col_stride, mine), uint32(at + uint32(mine) * pitch)
+        fetch_some(first, a, source, row_stride, col_stride, m, n, path)
+        turn_some(first, a, tile, at, path, start)
 
+    together = _together(rows, height)
+    fetch_some = static_for(fetch, range(together), "first, a, source, row_stride, col_stride, m, n, path")
+    turn_some = static_for(turn, range(0, together, height), "first, a, tile, at, path, start")
+    arguments = "a, source, row_stride, col_stride, m, n, tile, at, lane"
+    load = static_for(batch, range(0, rows, together), arguments)
     return load
 
 
@@ -141,21 +158,14 @@ def _storing(rows: int, lanes: int, value: Any) -> Any:
     )
 
     @device
-    def turn(s, a, own, scales, target, row_stride, col_stride, m, n, tile, at, path, start, diagonal):
-        give_all(s, a, own, scales, diagonal, tile, start)
+    def turn(first, a, own, scales, target, row_stride, col_stride, m, n, tile, at, lane, diagonal):
+        mine = opaque(lane)
+        path, start = walk(row_stride, col_stride, mine), uint32(at + uint32(mine) * pitch)
+        give_all(first, a, own, scales, opaque(diagonal), tile, start)
         cuda.syncwarp(full)
-        flush_all(s, target, row_stride, col_stride, m, n, tile, at, path)
+        flush_all(first, target, row_stride, col_stride, opaque(m), opaque(n), tile, at, path)
         cuda.syncwarp(full)
 
-    turn_all = static_for(
-        turn,
-        range(0, rows, height),
-        "a, own, scales, target, row_stride, col_stride, m, n, tile, at, path, start, diagonal",
-    )
-
-    @device
-    def store(a, own, scales, target, row_stride, col_stride, m, n, tile, at, lane, diagonal):
-        path, start = walk(row_stride, col_stride, lane), uint32(at + uint32(lane) * pitch)
-        turn_all(a, own, scales, target, row_stride, col_stride, m, n, tile, at, path, start, diagonal)
-
+    arguments = "a, own, scales, target, row_stride, col_stride, m, n, tile, at, lane, diagonal"
+    store = static_for(turn, range(0, rows, height), arguments)
     return store
