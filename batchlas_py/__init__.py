@@ -7,7 +7,7 @@ back what captured graphs hold. Importing this touches no GPU and needs no CUDA 
 
 from __future__ import annotations
 
-from . import lapack
+from . import lapack, linalg
 from ._version import __version__
 from .config import pinned
 from .errors import (
@@ -45,6 +45,7 @@ __all__ = [
     "explain",
     "free_workspace",
     "lapack",
+    "linalg",
     "pinned",
     "to_device",
     "trace",

@@ -56,7 +56,9 @@ def make_kernel(spec: QrPanelSpec) -> Any:
         own, scales = cuda.local.array(2, element), cuda.local.array(2, real)
         mine, below, right = uint32(uint32(order) * tile), int32(m - first_row), int32(n - first_col)
 
-        source = advance(a, item * a_batch + int64(first_row) * int64(a_row) + int64(first_col) * int64(a_col))
+        source = advance(
+            a, item * a_batch + int64(first_row) * int64(a_row) + int64(first_col) * int64(a_col)
+        )
         load(columns, source, a_row, a_col, below, right, memory, mine, lane)
         place = lane, group, column, groups, width
         run(columns, own, scales, memory, keys, place, uint32(sums_at), min(int32(m - spared), n))

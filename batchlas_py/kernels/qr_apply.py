@@ -1,9 +1,9 @@
 """Reflectors applied from the left to a tile of columns in registers, without a triangular factor.
 
-Mapping: a block has a tile of one matrix; groups of lanes are stacked over its rows, each lane holds a part of a
-column. A step brings a vector to the groups' mailboxes, the next one being on its way already, and needs one
-barrier: behind it every lane adds up what the groups have left for its column. Mailboxes and sums have two
-sets in turn.
+Mapping: a block has a tile of one matrix; groups of lanes are stacked over its rows, each lane holds a part
+of a column. A step brings a vector to the groups' mailboxes, the next one being on its way already, and needs
+one barrier: behind it every lane adds up what the groups have left for its column. Mailboxes and sums have
+two sets in turn.
 
 It is LAPACK's larf for one vector after another, and serves the update behind a panel, ormqr, and orgqr.
 """
@@ -32,9 +32,9 @@ uint32, int32, int64 = np.uint32, np.int32, np.int64
 
 
 def signature(spec: ApplySpec) -> tuple[Any, ...]:
-    """``(v, tau, tau_stride, c, m, n, k, way, fresh, groups, sums_at, tiles)``, matrices strided.
+    """``(v, tau, tau_stride, c, m, n, k, way, unit, groups, sums_at, tiles)``, matrices strided.
 
-    ``way`` is (backward, conj_v, conj_tau), each 0 or 1.
+    ``way`` is (backward, conj_v, conj_tau), each 0 or 1, as is ``unit``.
     """
     one = matrix(spec.dtype)
     return (*one, pointer(spec.dtype), COUNT, *one, *(9 * (INDEX,)), COUNT)
@@ -65,16 +65,14 @@ def _vectors(spec: ApplySpec) -> tuple[Any, Any, int]:
 
 
 def _unit_columns(spec: ApplySpec) -> Any:
-    """``(a, first, column, fresh)``: the identity takes the place of the first ``fresh`` rows and columns."""
+    """``(a, first, column)``: columns of the identity."""
     one, zero = arithmetic(spec.dtype).element(1), arithmetic(spec.dtype).element(0)
 
     @device
-    def put_unit(i, a, first, column, fresh):
-        row = int32(first + i)
-        unit = select(row == column, one, zero)
-        a[i] = select(row < fresh or column < fresh, unit, a[i])
+    def put_unit(i, a, first, column):
+        a[i] = select(int32(first + i) == column, one, zero)
 
-    return static_for(put_unit, range(spec.rows), "a, first, column, fresh")
+    return static_for(put_unit, range(spec.rows), "a, first, column")
 
 
 def _application(spec: ApplySpec) -> Any:
@@ -84,7 +82,19 @@ def _application(spec: ApplySpec) -> Any:
     fetch, put, _ = _vectors(spec)
     sum_up, subtract, multiply = products(dtype, rows), subtracting(dtype, rows), arith.multiply
     pitch, lanes, full, zero = int32(mailbox_pitch(dtype, rows)), int32(spec.lanes), FULL, arith.element(0)
-    everything, one, none = int32(-1), int32(1), int32(0)
+    everything, one, none, depth = int32(-1), int32(1), int32(0), int32(rows)
+
+    @device
+    def accumulate(a, memory, mail, sums, place, owner):
+        _, group, groups, _ = place
+        if group >= owner:
+            memory[uint32(sums + uint32(group * lanes))] = sum_up(everything, a, memory, mail)
+        cuda.syncthreads()
+        total, g = zero, owner
+        while g < groups:
+            total = total + memory[uint32(sums + uint32(g * lanes))]
+            g = int32(opaque(g) + one)
+        return total
 
     @device
     def apply(a, held, memory, v, v_row, v_col, tau, m, k, way, place, sums_at):
@@ -95,40 +105,40 @@ def _application(spec: ApplySpec) -> Any:
         fetch(held, v, v_row, int32(j * v_col), first, lane, j, m, conj_v)
         weight = tau[j]
         while s < k:
-            turn = int32(opaque(s) & one)
+            turn, owner = int32(opaque(s) & one), int32(j // depth)
             mail = uint32(int32(int32(turn * groups) + group) * pitch)
             sums = uint32(sums_at + uint32(int32(int32(turn * groups) * lanes) + lane))
             put(held, memory, mail, lane)
             cuda.syncwarp(full)
             now = select(conj_tau != none, conjugate(weight), weight)
-            j = int32(j + step)
-            following = min(max(j, none), int32(k - one))
-            fetch(held, v, v_row, int32(following * v_col), first, lane, following, m, conj_v)
-            weight = tau[following]
-            memory[uint32(sums + uint32(group * lanes))] = sum_up(everything, a, memory, mail)
-            cuda.syncthreads()
-            total, g = zero, none
-            while g < groups:
-                total = total + memory[uint32(sums + uint32(g * lanes))]
-                g = int32(opaque(g) + one)
-            subtract(everything, a, multiply(now, total), memory, mail)
+            j = min(max(int32(j + step), none), int32(k - one))
+            fetch(held, v, v_row, int32(j * v_col), first, lane, j, m, conj_v)
+            weight = tau[j]
+            total = accumulate(a, memory, mail, sums, place, owner)
+            if group >= owner:
+                subtract(everything, a, multiply(now, total), memory, mail)
             s = int32(opaque(s) + one)
 
     return apply
 
 
 def make_kernel(spec: ApplySpec) -> Any:
-    """The kernel; ``v`` holds k vectors as geqrf leaves them, whose first rows are those of ``c``."""
+    """The kernel; ``v`` holds k vectors as geqrf leaves them, whose rows are those of ``c``.
+
+    With ``unit`` the identity takes the place of what ``c`` holds, and a tile passes over the vectors that
+    leave its columns alone.
+    """
     arith, rows = arithmetic(spec.dtype), spec.rows
     element, real, nothing, one = arith.element, arith.real, arith.element(0), arith.real(1)
     load, store = column_io(spec.dtype, rows, spec.lanes, plain(spec.dtype))
     apply, put_unit, (_, _, each) = _application(spec), _unit_columns(spec), _vectors(spec)
     lanes, depth, tile = int32(spec.lanes), int32(rows), uint32(tile_elements(rows, spec.lanes))
+    none = int32(0)
 
     @cuda.jit
     def qr_apply(
         v, v_row, v_col, v_batch, tau, tau_stride, c, c_row, c_col, c_batch, m, n, k,
-        backward, conj_v, conj_tau, fresh, groups, sums_at, tiles,
+        backward, conj_v, conj_tau, unit, groups, sums_at, tiles,
     ):  # fmt: skip
         thread, block = int32(cuda.threadIdx.x), int64(cuda.blockIdx.x)
         lane, group = int32(thread % lanes), int32(thread // lanes)
@@ -142,13 +152,18 @@ def make_kernel(spec: ApplySpec) -> Any:
         target = advance(c, item * c_batch + int64(first) * int64(c_row) + int64(first_col) * int64(c_col))
         below, right = int32(m - first), int32(n - first_col)
 
-        load(columns, target, c_row, c_col, below, right, memory, mine, lane)
-        put_unit(columns, first, int32(first_col + lane), fresh)
-        cuda.syncthreads()
-        place, way = (lane, group, groups, first), (backward, conj_v, conj_tau)
-        vectors, weights = advance(v, item * v_batch), advance(tau, item * tau_stride)
-        apply(columns, held, memory, vectors, v_row, v_col, weights, m, k, way, place, uint32(sums_at))
-        cuda.syncthreads()
+        vectors = k
+        if unit != none:
+            put_unit(columns, first, int32(first_col + lane))
+            vectors = min(k, int32(first_col + lanes))
+        else:
+            load(columns, target, c_row, c_col, below, right, memory, mine, lane)
+            cuda.syncthreads()
+        if vectors > none:
+            place, way = (lane, group, groups, first), (backward, conj_v, conj_tau)
+            v_at, tau_at = advance(v, item * v_batch), advance(tau, item * tau_stride)
+            apply(columns, held, memory, v_at, v_row, v_col, tau_at, m, vectors, way, place, uint32(sums_at))
+            cuda.syncthreads()
         store(columns, own, scales, target, c_row, c_col, below, right, memory, mine, lane, lane)
 
     return qr_apply

@@ -1,4 +1,4 @@
-"""Compile-time constants of the QR kernels; extents are run-time numbers unless registers demand otherwise."""
+"""Compile-time constants of the QR kernels; extents are run-time numbers where registers allow."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import ClassVar, Final
 
 from ..dtypes import itemsize
 
-__all__ = ["ApplySpec", "QrPanelSpec", "QrTinySpec", "mailbox_pitch"]
+__all__ = ["ApplySpec", "QrPanelSpec", "QrTinySpec", "UpperSpec", "mailbox_pitch"]
 
 SLICE: Final = 8
+MAGNITUDE_BYTES: Final = 4
 WARP: Final = 32
 
 
@@ -86,6 +87,11 @@ class QrPanelSpec:
         """Groups of the largest block."""
         return self.threads // self.lanes
 
+    @property
+    def static_bytes(self) -> int:
+        """Static shared memory: a magnitude of each lane's part."""
+        return self.threads * MAGNITUDE_BYTES
+
     def groups(self, m: int, n: int) -> tuple[int, int]:
         """Groups over the rows and over the columns of a matrix, in whole warps."""
         return _stacked(m, self.rows, self.lanes), -(-n // self.lanes)
@@ -96,7 +102,7 @@ class QrPanelSpec:
         return over * beside <= self.most_groups and (self.wide or beside == 1)
 
     def shared_bytes(self, m: int, n: int) -> int:
-        """Dynamic shared memory: mailboxes or tiles, and behind them the partial sums; each twice but tiles."""
+        """Dynamic shared memory: two sets of mailboxes, or the tiles, and behind them two sets of sums."""
         over, beside = self.groups(m, n)
         sums = 2 * (over + 1) * beside * self.lanes
         return (self.sums_at(over, beside) + sums) * itemsize(self.dtype)
@@ -147,3 +153,12 @@ class ApplySpec:
         """Elements before the partial sums."""
         area = max(2 * mailbox_pitch(self.dtype, self.rows), self.lanes * (SLICE + 1))
         return _vectors(over * area, self.dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class UpperSpec:
+    """Copy of an upper triangle, zeros below it."""
+
+    dtype: str
+    threads: int = 256
+    min_blocks: int = 1

@@ -11,16 +11,21 @@ from __future__ import annotations
 
 from .blas import gemm, laswp, trsm
 from .lu import GesvResult, GetrfResult, GetriResult, gesv, getrf, getri, getrs
+from .qr import GeqrfResult, geqrf, orgqr, ormqr
 
 __all__ = [
+    "GeqrfResult",
     "GesvResult",
     "GetrfResult",
     "GetriResult",
     "gemm",
+    "geqrf",
     "gesv",
     "getrf",
     "getri",
     "getrs",
     "laswp",
+    "orgqr",
+    "ormqr",
     "trsm",
 ]

@@ -6,6 +6,10 @@ from ..dtypes import DTYPES
 from ..kernels.block_choice import gemm_specs, getrs_cta_specs, panel_specs, trsm_specs, update_specs
 from ..kernels.block_specs import LaswpSpec, ZeroPivotSpec
 from ..kernels.choice import tiny_specs
+from ..kernels.qr_choice import apply_specs, whole_specs
+from ..kernels.qr_choice import panel_specs as qr_panel_specs
+from ..kernels.qr_choice import tiny_specs as qr_tiny_specs
+from ..kernels.qr_specs import UpperSpec
 from ..kernels.specs import RelayoutSpec, ToolSpec
 from ..runtime.registry import KernelSource
 from . import getrf_cta
@@ -36,9 +40,17 @@ def catalogue(arch: str) -> dict[str, tuple[KernelSource, ...]]:
         "laswp": tuple(KernelSource("laswp", LaswpSpec(kind, dtype)) for kind in SWAPS for dtype in DTYPES),
         "getrs cta": tuple(KernelSource("getrs_cta", spec) for spec in getrs_cta_specs(arch)),
         "gesv tiny": tuple(KernelSource("gesv_tiny", spec) for spec in tiny_specs("gesv", arch)),
+        **{
+            f"{op} tiny": tuple(KernelSource(f"{op}_tiny", spec) for spec in qr_tiny_specs(op))
+            for op in ("geqrf", "orgqr", "qr")
+        },
+        "geqrf cta": tuple(KernelSource("geqrf_panel", spec) for spec in whole_specs()),
+        "geqrf blocked": tuple(KernelSource("geqrf_panel", spec) for spec in qr_panel_specs()),
+        "ormqr blocked": tuple(KernelSource("qr_apply", spec) for spec in apply_specs()),
         "helpers": (
             *(KernelSource("relayout", spec) for spec in relayouts),
             *(KernelSource("batch_tools", spec) for spec in tools),
             *(KernelSource("zero_pivots", ZeroPivotSpec(dtype)) for dtype in DTYPES),
+            *(KernelSource("upper", UpperSpec(dtype)) for dtype in DTYPES),
         ),
     }

@@ -1,4 +1,4 @@
-"""cuSOLVER's LU of one matrix through nvmath-python."""
+"""cuSOLVER's LU of one matrix, and its work with the reflectors of one, through nvmath-python."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import functools
 import threading
 from typing import Any
 
-from ..dtypes import itemsize
+from ..dtypes import is_complex, itemsize
 from ..errors import BackendUnavailable
 from ..runtime.device import core_device
-from .cublas import LETTER
+from .cublas import LETTER, OPERATION, SIDE
 
-__all__ = ["getrf", "getrf_bytes"]
+__all__ = ["getrf", "getrf_bytes", "orgqr", "orgqr_bytes", "ormqr", "ormqr_bytes"]
 
 _local = threading.local()
 
@@ -55,3 +55,70 @@ def getrf(
     """Factor one column-major matrix in place; ``a`` is (address, leading dimension)."""
     factor = getattr(_bindings(), f"{LETTER[dtype]}getrf")
     factor(_handle(ordinal, stream), *shape, *a, workspace, ipiv, info)
+
+
+def orgqr_bytes(dtype: str, ordinal: int, shape: tuple[int, int, int], a: tuple[int, int], tau: int) -> int:
+    """Bytes of workspace of one `orgqr`."""
+    elements = _function(dtype, "gqr_buffer_size")(_handle(ordinal, 0), *shape, *a, tau)
+    return int(elements) * itemsize(dtype)
+
+
+def orgqr(
+    dtype: str,
+    ordinal: int,
+    stream: int,
+    shape: tuple[int, int, int],
+    a: tuple[int, int],
+    tau: int,
+    workspace: tuple[int, int],
+    info: int,
+) -> None:
+    """Form Q in place; ``shape`` is (m, n, k), ``a`` (address, ld), ``workspace`` (address, bytes)."""
+    address, size = workspace
+    form = _function(dtype, "gqr")
+    form(_handle(ordinal, stream), *shape, *a, tau, address, size // itemsize(dtype), info)
+
+
+def ormqr_bytes(
+    dtype: str,
+    ordinal: int,
+    letters: str,
+    shape: tuple[int, int, int],
+    a: tuple[int, int],
+    tau: int,
+    c: tuple[int, int],
+) -> int:
+    """Bytes of workspace of one `ormqr`."""
+    elements = _function(dtype, "mqr_buffer_size")(_handle(ordinal, 0), *_codes(letters), *shape, *a, tau, *c)
+    return int(elements) * itemsize(dtype)
+
+
+def ormqr(
+    dtype: str,
+    ordinal: int,
+    stream: int,
+    letters: str,
+    shape: tuple[int, int, int],
+    a: tuple[int, int],
+    tau: int,
+    c: tuple[int, int],
+    workspace: tuple[int, int],
+    info: int,
+) -> None:
+    """Multiply ``c``, m x n, in place; ``letters`` are side and trans, ``shape`` is (m, n, k)."""
+    address, size = workspace
+    _function(dtype, "mqr")(
+        _handle(ordinal, stream), *_codes(letters), *shape, *a, tau, *c, address,
+        size // itemsize(dtype), info,
+    )  # fmt: skip
+
+
+def _function(dtype: str, name: str) -> Any:
+    """``?orgqr`` or ``?ungqr`` and the like, by what follows the second letter of the routine."""
+    kind = "un" if is_complex(dtype) else "or"
+    return getattr(_bindings(), f"{LETTER[dtype]}{kind}{name}")
+
+
+def _codes(letters: str) -> tuple[int, int]:
+    side, trans = tuple(letters)
+    return SIDE[side], OPERATION[trans]

@@ -64,7 +64,7 @@ def tile_elements(rows: int, lanes: int) -> int:
 
 
 def _walk(rows: int, lanes: int) -> Any:
-    """``(row_stride, col_stride, lane) -> (row, down, column, across)``: a lane's first cell, and its steps."""
+    """``(row_stride, col_stride, lane) -> (row, down, column, across)``: the first cell, and the steps."""
     height = _height(rows, lanes)
     step, width, none, one = int32(height), int32(lanes // height), int32(0), int32(1)
 

@@ -93,7 +93,7 @@ def _begin(spec: QrPanelSpec) -> Any:
 
 
 def _sums_of(dtype: str) -> Any:
-    """``(memory, at, mine, other, first, groups, width) -> (sum, squares)``: what groups left for two columns."""
+    """``(memory, at, mine, other, first, groups, width) -> (sum, squares)``: of two columns, over groups."""
     element, real, real_part = arithmetic(dtype).element, arithmetic(dtype).real, field(dtype).real_part
 
     @device
@@ -121,7 +121,7 @@ def _rescue(spec: QrPanelSpec) -> Any:
 
     @device
     def rescue(memory, mail, alpha, keys, place, owner, state, powers):
-        lane, group, column, groups, width = place
+        lane, group, column, groups, _ = place
         largest, i = zero, int32(0)
         while i < rows and group >= owner:
             high, low = key(memory[mail + uint32(i)], True)
@@ -175,9 +175,14 @@ def _rotation(spec: QrPanelSpec) -> Any:
 
 
 def _publication(spec: QrPanelSpec) -> Any:
-    """``(u, j, a, memory, mail, live, owner, place)``: the rows of column j below the diagonal, else zeros."""
+    """``(u, j, a, memory, mail, live, owner, place)``: column j below the diagonal, zeros elsewhere."""
     publish, meet, full = publishing(spec.rows), _meeting(spec.wide), FULL
-    lanes, rows, zero, whole = int32(spec.lanes), int32(spec.rows), arithmetic(spec.dtype).element(0), int32(0)
+    lanes, rows, zero, whole = (
+        int32(spec.lanes),
+        int32(spec.rows),
+        arithmetic(spec.dtype).element(0),
+        int32(0),
+    )
 
     @device
     def send(u, j, a, memory, mail, live, owner, place):

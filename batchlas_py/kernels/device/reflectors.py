@@ -144,16 +144,14 @@ def reflector(dtype: str) -> Any:
         beta = -math.copysign(math.sqrt(squares), alpha.real)
         inverse, u = invert(beta), join(complex(alpha.real - beta, alpha.imag))
         tau = join(complex(-u.real * inverse, -u.imag * inverse))
-        leading, weight, factor = settled(
-            alpha, exists, join(complex(beta, nothing)), tau, reciprocal(u)
-        )
+        leading, weight, factor = settled(alpha, exists, join(complex(beta, nothing)), tau, reciprocal(u))
         return leading.real, weight, factor
 
     return of_complex
 
 
 def publishing(rows: int) -> Any:
-    """``(first, a, mailbox, at)``: registers from row ``first``, a constant, on go to ``mailbox[at + row]``."""
+    """``(first, a, mailbox, at)``: rows from ``first``, a constant, on go to ``mailbox[at + row]``."""
 
     @device
     def put(i, first, a, mailbox, at):

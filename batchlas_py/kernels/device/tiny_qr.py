@@ -27,7 +27,6 @@ from .reflectors import (
     power_inverse,
     products,
     publishing,
-    reflected,
     reflector,
     scaling,
     subtracting,
