@@ -111,10 +111,13 @@ def _panel(qr: BatchView, tau: BatchView, first: int, call: Call) -> int:
 
 
 def _orgqr(call: Call) -> None:
-    """Q is all reflectors applied to the identity."""
-    ops = call.operands
-    with column_major(ops["qr"], call) as v:
-        apply_reflectors(v, ops["tau"], 0, ops["q"], call.problem.k, Q, call, unit=True)
+    """Q is all reflectors applied to the identity; of none, nothing is read."""
+    q, k = call.operands["q"], call.problem.k
+    if not k:
+        apply_reflectors(q, q, 0, q, 0, Q, call, unit=True)
+        return
+    with column_major(call.operands["qr"], call) as v:
+        apply_reflectors(v, call.operands["tau"], 0, q, k, Q, call, unit=True)
 
 
 def _ormqr(call: Call) -> None:

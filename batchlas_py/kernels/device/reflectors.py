@@ -125,6 +125,12 @@ def reflector(dtype: str) -> Any:
     invert, none, nothing = real.reciprocal, arith.element(0), real.element(0)
 
     @device
+    def quotient(x, beta, inverse):
+        # The remainder makes up for what the reciprocal is off by.
+        first = x * inverse
+        return cuda.fma(cuda.fma(-first, beta, x), inverse, first)
+
+    @device
     def settled(alpha, exists, beta, tau, s):
         return select(exists, beta, alpha), select(exists, tau, none), select(exists, s, none)
 
@@ -132,7 +138,7 @@ def reflector(dtype: str) -> Any:
     def of_real(alpha, below, exists):
         beta = -math.copysign(math.sqrt(cuda.fma(alpha, alpha, below)), alpha)
         u = alpha - beta
-        return settled(alpha, exists, beta, -u * invert(beta), invert(u))
+        return settled(alpha, exists, beta, quotient(-u, beta, invert(beta)), invert(u))
 
     if not is_complex(dtype):
         return of_real
@@ -143,7 +149,7 @@ def reflector(dtype: str) -> Any:
         squares = cuda.fma(alpha.real, alpha.real, cuda.fma(alpha.imag, alpha.imag, below))
         beta = -math.copysign(math.sqrt(squares), alpha.real)
         inverse, u = invert(beta), join(complex(alpha.real - beta, alpha.imag))
-        tau = join(complex(-u.real * inverse, -u.imag * inverse))
+        tau = join(complex(quotient(-u.real, beta, inverse), quotient(-u.imag, beta, inverse)))
         leading, weight, factor = settled(alpha, exists, join(complex(beta, nothing)), tau, reciprocal(u))
         return leading.real, weight, factor
 
