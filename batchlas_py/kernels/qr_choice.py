@@ -27,7 +27,11 @@ TINY_MOST: Final = {
     "qr": {**dict.fromkeys(DTYPES, 32), "complex128": 16},
 }
 # Blocks of 64 threads per multiprocessor, by the registers that the rows of a lane take.
-TINY_BLOCKS: Final = {8: 16, 16: 10, 32: 8, 64: 5, 128: 4}
+TINY_BLOCKS: Final = {
+    "geqrf": {8: 16, 16: 10, 32: 8, 64: 5, 128: 4},
+    "orgqr": {8: 16, 16: 10, 32: 8, 128: 4},
+    "qr": {8: 16, 16: 10, 32: 8, 128: 4},
+}
 REGISTERS: Final = {"float32": 1, "float64": 2, "complex64": 2, "complex128": 4}
 # Rows of a lane, and threads of the largest block.
 ROWS: Final = {"float32": (32, 512), "float64": (32, 384), "complex64": (32, 384), "complex128": (16, 384)}
@@ -41,20 +45,17 @@ def tiny_limit(op: str, dtype: str) -> int:
     return TINY_MOST[op][dtype]
 
 
-def tiny_spec(dtype: str, m: int, n: int) -> QrTinySpec:
-    """The tiny kernel for an m x n matrix, neither above `tiny_limit`."""
-    return next(_tiny(dtype, rows, lanes) for rows, lanes in TINY if m <= rows and n <= lanes)
-
-
-def _tiny(dtype: str, rows: int, lanes: int) -> QrTinySpec:
-    registers = rows * REGISTERS[dtype]
-    return QrTinySpec(dtype, rows, lanes, TINY_BLOCKS[min(most for most in TINY_BLOCKS if registers <= most)])
+def tiny_spec(op: str, dtype: str, m: int, n: int) -> QrTinySpec:
+    """The tiny kernel of geqrf, orgqr or qr for m x n matrices, neither above `tiny_limit`."""
+    rows, lanes = next(bucket for bucket in TINY if m <= bucket[0] and n <= bucket[1])
+    registers, blocks = rows * REGISTERS[dtype], TINY_BLOCKS[op]
+    return QrTinySpec(dtype, rows, lanes, blocks[min(most for most in blocks if registers <= most)])
 
 
 def tiny_specs(op: str) -> tuple[QrTinySpec, ...]:
     """Every kernel of the tiny family of geqrf, orgqr or qr."""
     every = (
-        tiny_spec(dtype, m, n)
+        tiny_spec(op, dtype, m, n)
         for dtype in DTYPES
         for m in range(1, tiny_limit(op, dtype) + 1)
         for n in range(1, tiny_limit(op, dtype) + 1)

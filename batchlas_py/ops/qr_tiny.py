@@ -56,7 +56,7 @@ def family(op: str) -> Family:
 
     def launch(call: Call) -> None:
         problem = call.problem
-        spec = tiny_spec(problem.dtype, problem.m, problem.n)
+        spec = tiny_spec(op, problem.dtype, problem.m, problem.n)
         sizes = [problem.m, problem.n, *([problem.k] if op == "orgqr" else [])]
         kernel(KernelSource(f"{op}_tiny", spec), call.device.ordinal).launch(
             call.stream,

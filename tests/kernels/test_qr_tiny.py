@@ -23,11 +23,11 @@ each_layout = pytest.mark.parametrize("layout", ["F-ld", "C-ld"])
 
 def random_batch(m: int, n: int, dtype: str, batch: int = 0) -> np.ndarray:
     """More matrices than a block takes, unless said otherwise."""
-    return inputs.random_batch(m, dtype, batch or tiny_spec(dtype, m, n).per_block + 1, n)
+    return inputs.random_batch(m, dtype, batch or tiny_spec("geqrf", dtype, m, n).per_block + 1, n)
 
 
 def factor(a: np.ndarray, layout: str = "F-ld", seed: int = 0) -> Factors:
-    return geqrf_tiny(a, tiny_spec(a.dtype.name, *a.shape[1:]), layout, seed=seed)
+    return geqrf_tiny(a, tiny_spec("geqrf", a.dtype.name, *a.shape[1:]), layout, seed=seed)
 
 
 @each_layout
@@ -181,7 +181,7 @@ def test_a_hard_item_leaves_its_neighbours_alone(dtype: str) -> None:
 def test_spare_members_store_nothing(layout: str) -> None:
     a = random_batch(6, 6, "float32", 1)
     for seed in SEEDS:
-        spec = tiny_spec("float32", 6, 6)
+        spec = tiny_spec("geqrf", "float32", 6, 6)
         check_geqrf(a, *geqrf_tiny(a, spec, layout, spare_blocks=1, seed=seed))
 
 
@@ -193,7 +193,7 @@ def test_columns_of_q(dtype: str, shape: tuple[int, int], layout: str) -> None:
     qr, tau = factor(a)
     m, k = shape[0], tau.shape[1]
     for columns in {k, min(m, k + 2)}:
-        spec = tiny_spec(dtype, m, columns)
+        spec = tiny_spec("orgqr", dtype, m, columns)
         first, other = (orgqr_tiny(qr[..., :k], tau, columns, spec, layout, seed=seed) for seed in SEEDS[:2])
         assert first.tobytes() == other.tobytes()
         assert ratios.dqrt11(first).passes()
@@ -204,7 +204,7 @@ def test_columns_of_q(dtype: str, shape: tuple[int, int], layout: str) -> None:
 @each_shape
 @each_dtype
 def test_q_and_r_in_one_launch(dtype: str, shape: tuple[int, int], layout: str) -> None:
-    a, spec = random_batch(*shape, dtype), tiny_spec(dtype, *shape)
+    a, spec = random_batch(*shape, dtype), tiny_spec("qr", dtype, *shape)
     (q, r), other = (qr_tiny(a, spec, layout, seed=seed) for seed in SEEDS[:2])
     check_qr(a, q, r)
     assert (q.tobytes(), r.tobytes()) == tuple(x.tobytes() for x in other)
@@ -216,4 +216,4 @@ def test_q_and_r_in_one_launch(dtype: str, shape: tuple[int, int], layout: str) 
 def test_q_and_r_of_hard_matrices(dtype: str) -> None:
     rng = np.random.default_rng(5)
     a = np.array([matgen.dge(imat, 6, 6, dtype, rng) for imat in matgen.DGE_TYPES])
-    check_qr(a, *qr_tiny(a, tiny_spec(dtype, 6, 6)))
+    check_qr(a, *qr_tiny(a, tiny_spec("qr", dtype, 6, 6)))
