@@ -1,4 +1,4 @@
-"""QR of one matrix in the registers of a few lanes: the steps of geqr2 and of org2r, written out.
+"""QR of one matrix in the registers of a few lanes: the steps of geqr2, written out, and of org2r.
 
 A group of lanes holds a matrix, a column a lane (`reflectors`); nothing is wider than a warp. The mailbox has
 two slots in turn, so that one barrier a step is enough: a slot is written again only behind the barrier that
@@ -38,12 +38,13 @@ uint32, int32 = np.uint32, np.int32
 FULL = uint32(0xFFFFFFFF)
 NEXT, PHASE = range(2)  # of a group's state: the step that is next, and how its column stands
 FRESH, PATIENT, TINY, RESCUED, VANISHED = range(5)
+ROLLED = 8  # steps of org2r that share their code
 UP, DOWN = range(2)  # the power of two that the column in the mailbox was scaled by, and its inverse
 
 
 def mailbox_elements(spec: QrTinySpec) -> int:
-    """Elements of the mailbox of one matrix."""
-    return 2 * mailbox_pitch(spec.dtype, spec.rows)
+    """Elements of the mailbox of one matrix: two columns, each with a weight behind it."""
+    return 2 * mailbox_pitch(spec.dtype, spec.rows + 1)
 
 
 def _rescue(dtype: str, lanes: int) -> Any:
@@ -182,35 +183,35 @@ def formation(spec: QrTinySpec, value: Any) -> Any:
     """
     dtype, rows = spec.dtype, spec.rows
     arith, publish, sum_up = arithmetic(dtype), publishing(rows), products(dtype, rows)
-    subtract, scale_below = subtracting(dtype, rows), _scaled_below(dtype, rows)
+    subtract, turn_into_column = subtracting(dtype, rows), _own_column(dtype, rows)
     one, zero, multiply, full = arith.element(1), arith.element(0), arith.multiply, FULL
-    pitch = uint32(mailbox_pitch(dtype, rows))
+    pitch, weight, together = uint32(mailbox_pitch(dtype, rows + 1)), uint32(rows), int32(ROLLED)
 
     @device
     def begin(i, a, own, scales, lane, k):
         unit = select(i == lane, one, zero)
-        below = select(i > lane, value(i, a, own, scales, lane), zero)
-        a[i] = select(lane < k, below, unit)
+        vector = select(i > lane, value(i, a, own, scales, lane), unit)
+        a[i] = select(lane < k, vector, unit)
 
     @device
-    def step(j, a, own, mailbox, base, lane, k):
-        if j < k:
+    def few_steps(first, a, own, mailbox, base, lane, k):
+        j, above = int32(min(int32(first + together), k) - int32(1)), int32(first - int32(1))
+        while j >= first:
             slot = uint32(base + uint32(j & int32(1)) * pitch)
             if lane == j:
-                mailbox[slot + uint32(j)] = own[WEIGHT]
-                publish(int32(j + int32(1)), a, mailbox, slot)
+                mailbox[slot + weight] = own[WEIGHT]
+                publish(first, a, mailbox, slot)
             cuda.syncwarp(full)
             if lane > j:
-                w = multiply(mailbox[slot + uint32(j)], sum_up(j, a, mailbox, slot))
-                subtract(j, a, w, mailbox, slot)
-                a[j] = zero - w
+                w = multiply(mailbox[slot + weight], sum_up(above, a, mailbox, slot))
+                subtract(above, a, w, mailbox, slot)
             if lane == j:
-                scale_below(j, a, own[WEIGHT])
-                a[j] = one - own[WEIGHT]
+                turn_into_column(above, a, own[WEIGHT], lane)
+            j = int32(j - int32(1))
 
     begin_all = static_for(begin, range(rows), "a, own, scales, lane, k")
-    steps = reversed(range(min(rows, spec.lanes)))
-    steps_of = static_for(step, steps, "a, own, mailbox, base, lane, k")
+    firsts = reversed(range(0, min(rows, spec.lanes), ROLLED))
+    steps_of = static_for(few_steps, firsts, "a, own, mailbox, base, lane, k")
 
     @device
     def run(a, own, scales, mailbox, base, lane, k):
@@ -220,16 +221,17 @@ def formation(spec: QrTinySpec, value: Any) -> Any:
     return run
 
 
-def _scaled_below(dtype: str, rows: int) -> Any:
-    """``(above, a, tau)``: the rows below ``above`` times -tau."""
-    multiply_subtract, zero = arithmetic(dtype).multiply_subtract, arithmetic(dtype).element(0)
+def _own_column(dtype: str, rows: int) -> Any:
+    """``(above, a, tau, lane)``: below row ``above`` the vector v becomes its column of I - tau v v^H."""
+    multiply_subtract = arithmetic(dtype).multiply_subtract
+    one, zero = arithmetic(dtype).element(1), arithmetic(dtype).element(0)
 
     @device
-    def one_row(i, above, a, tau):
+    def one_row(i, above, a, tau, lane):
         if i > above:
-            a[i] = multiply_subtract(zero, tau, a[i])
+            a[i] = multiply_subtract(select(i == lane, one, zero), tau, a[i])
 
-    return static_for(one_row, range(rows), "above, a, tau")
+    return static_for(one_row, range(rows), "above, a, tau, lane")
 
 
 def plain(dtype: str) -> Any:
