@@ -1,4 +1,4 @@
-"""torch's LU as a competitor, by its own choice of library or by MAGMA.
+"""torch's LU and QR as competitors, by its own choice of library or by MAGMA.
 
 The harness's arrays are handed over where they lie, and results are written where the harness looks for them,
 by ``out=``. torch works in column-major order and copies other matrices there and back; its times include it.
@@ -69,9 +69,31 @@ def _gesv(torch: Any, x: Tensors) -> None:
     torch.linalg.lu_solve(x["a"], x["ipiv"], x["b"], out=x["b"])
 
 
+def _geqrf(torch: Any, x: Tensors) -> None:
+    torch.geqrf(x["a"], out=(x["a"], x["tau"]))
+
+
+def _orgqr(torch: Any, x: Tensors) -> None:
+    """The vectors of as many columns as Q has."""
+    vectors = x["qr"][..., : x["q"].shape[-1]]
+    torch.linalg.householder_product(vectors, x["tau"], out=x["q"])
+
+
+def _ormqr(torch: Any, x: Tensors) -> None:
+    torch.ormqr(x["qr"], x["tau"], x["c"], out=x["c"])
+
+
+def _qr(torch: Any, x: Tensors) -> None:
+    torch.linalg.qr(x["a"], out=(x["q"], x["r"]))
+
+
 OPS: Final[Mapping[str, Callable[[Any, Tensors], None]]] = {
     "getrf": _getrf,
     "getrs": _getrs,
     "getri": _getri,
     "gesv": _gesv,
+    "geqrf": _geqrf,
+    "orgqr": _orgqr,
+    "ormqr": _ormqr,
+    "qr": _qr,
 }

@@ -317,7 +317,8 @@ class EmulatedCusolver(QrOfCusolver):
         self.workspaces: dict[int, set[int]] = {}
 
     def _matrix(self, dtype: str, shape: tuple[int, int], place: tuple[int, int]) -> np.ndarray:
-        return _column_major(self.gpu, dtype, shape, *place)
+        matrix: np.ndarray = _column_major(self.gpu, dtype, shape, *place)
+        return matrix
 
     def getrf_bytes(self, dtype: str, ordinal: int, shape: tuple[int, int], a: tuple[int, int]) -> int:
         return self.BYTES

@@ -66,7 +66,10 @@ class QrOfCusolver:
     ) -> None:
         m, n, k = shape
         assert k <= n <= m
-        q, weights = self._matrix(dtype, (m, n), a), self.gpu.memory(tau, dtype)[:k] if k else np.zeros(0, dtype)
+        q, weights = (
+            self._matrix(dtype, (m, n), a),
+            self.gpu.memory(tau, dtype)[:k] if k else np.zeros(0, dtype),
+        )
         q[...] = qr_oracle.org2r(q[:, :k].copy(), weights, n)
         self._used(stream, workspace, info)
 
@@ -95,7 +98,7 @@ class QrOfCusolver:
         workspace: tuple[int, int],
         info: int,
     ) -> None:
-        (m, n, k), (side, trans) = shape, letters
+        (m, n, k), (side, trans) = shape, tuple(letters)
         assert trans != ("T" if dtype.startswith("complex") else "C")
         vectors = self._matrix(dtype, (m if side == "L" else n, k), a)
         product = self._matrix(dtype, (m, n), c)

@@ -27,6 +27,7 @@ def qr(
     a: Any,
     mode: str = "reduced",
     *,
+    out: Any = None,
     route: str | None = None,
     stream: Any = None,
     backend: str | None = None,
@@ -40,6 +41,9 @@ def qr(
     mode : {"reduced", "complete", "r", "raw"}, optional
         With k = min(m, n): Q of k columns and R of k rows; Q of m columns and R of m rows; R alone, of k
         rows; or the reflectors, transposed, and their weights.
+    out : (Q, R) or array, optional
+        Arrays of the results' shapes and dtype to write to; R alone where the mode is ``"r"``. None where it
+        is ``"raw"``.
     route, stream, backend : optional
         As in `lapack.getrf`; a route is one of ``qr``, or of ``geqrf`` where the mode is ``"raw"``.
 
@@ -73,19 +77,33 @@ def qr(
         raise ArgumentError(f"mode: got {mode!r}, accepted are {', '.join(MODES)}")
     edge = open_edge({"a": a}, stream, backend)
     if mode == "raw":
+        if out is not None:
+            raise ArgumentError('out: got arrays, accepted is None where the mode is "raw"')
         factors, tau = lapack.geqrf(a, route=route, stream=stream, backend=backend)
         return edge.library.transposed(factors), tau
     matrices = edge.view("a")
     rows = matrices.rows if mode == "complete" else min(matrices.rows, matrices.cols)
-    q, r = _factor(edge, matrices, rows, 0 if mode == "r" else rows, route)
+    given = (None, out) if mode == "r" else _pair(out)
+    q, r = _factor(edge, matrices, rows, 0 if mode == "r" else rows, given, route)
     return r if mode == "r" else QRResult(q, r)
 
 
-def _factor(edge: Edge, a: BatchView, rows: int, columns: int, route: str | None) -> tuple[Any, Any]:
-    """Q with so many columns, and R with so many rows."""
+def _pair(out: Any) -> tuple[Any, Any]:
+    if out is None:
+        return None, None
+    if not isinstance(out, tuple | list) or len(out) != 2:
+        raise ArgumentError(f"out: got {type(out).__name__}, accepted are two arrays, Q and R")
+    return out[0], out[1]
+
+
+def _factor(
+    edge: Edge, a: BatchView, rows: int, columns: int, given: tuple[Any, Any], route: str | None
+) -> tuple[Any, Any]:
+    """Q with so many columns, and R with so many rows, in given memory or new one."""
     lead, m, n, dtype = edge.batch_shape("a"), a.rows, a.cols, a.dtype
-    q = edge.maker((*lead, m, columns), dtype, like=a)(edge.like)
-    r = edge.maker((*lead, rows, n), dtype, like=a)(edge.like)
+    q, r = given
+    q = edge.maker((*lead, m, columns), dtype, like=a)(edge.like) if q is None else q
+    r = edge.maker((*lead, rows, n), dtype, like=a)(edge.like) if r is None else r
     operands = {
         "a": a,
         "q": edge.result("q", q, lead, (m, columns), (dtype,)),

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Geqr2", "Reflector", "geqr2", "larfg", "orm2r", "org2r"]
+__all__ = ["Geqr2", "Reflector", "geqr2", "larfg", "org2r", "orm2r"]
 
 
 class Reflector(NamedTuple):
@@ -49,7 +49,7 @@ def larfg(alpha: Any, x: np.ndarray) -> Reflector:
         norm = np.sqrt((scaled * scaled).sum()) / power / power
     beta = -np.copysign(norm, alpha.real)
     divided = x / beta / (kind(alpha) / beta - kind(1))
-    return Reflector(kind(beta), kind((kind(1) - kind(alpha) / beta)), divided)
+    return Reflector(kind(beta), kind(kind(1) - kind(alpha) / beta), divided)
 
 
 @np.errstate(all="ignore")
@@ -71,9 +71,7 @@ def org2r(qr: np.ndarray, tau: np.ndarray, columns: int | None = None) -> np.nda
 
 
 @np.errstate(all="ignore")
-def orm2r(
-    qr: np.ndarray, tau: np.ndarray, c: np.ndarray, side: str = "L", trans: str = "N"
-) -> np.ndarray:
+def orm2r(qr: np.ndarray, tau: np.ndarray, c: np.ndarray, side: str = "L", trans: str = "N") -> np.ndarray:
     """``op(Q) C`` or ``C op(Q)``; ``trans`` is N or C, of real matrices also T."""
     if side == "R":
         other = "C" if trans == "N" else "N"

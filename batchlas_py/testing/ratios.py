@@ -11,7 +11,18 @@ from typing import Final
 
 import numpy as np
 
-__all__ = ["THRESHOLD", "Ratios", "dget01", "dget02", "dget03", "dmmch", "dqrt01", "dqrt03", "dqrt11", "tripwire"]
+__all__ = [
+    "THRESHOLD",
+    "Ratios",
+    "dget01",
+    "dget02",
+    "dget03",
+    "dmmch",
+    "dqrt01",
+    "dqrt03",
+    "dqrt11",
+    "tripwire",
+]
 
 THRESHOLD: Final = 30.0
 
@@ -143,9 +154,7 @@ def dqrt01(a: np.ndarray, q: np.ndarray, r: np.ndarray) -> Ratios:
         return _nothing(a)
     scale = _scale(a)
     wide, upper = _wide(a) * scale, _wide(r) * scale
-    residual = np.maximum(
-        _norm1(upper - _adjoint(_wide(q)) @ wide), _norm1(wide - _wide(q) @ upper)
-    )
+    residual = np.maximum(_norm1(upper - _adjoint(_wide(q)) @ wide), _norm1(wide - _wide(q) @ upper))
     norm = _norm1(wide)
     values = residual / m / norm / _eps(a)
     return Ratios(np.where(norm == 0, np.where(residual == 0, 0.0, 1 / _eps(a)), values))
@@ -187,7 +196,7 @@ def _adjoint(a: np.ndarray) -> np.ndarray:
 def _scale(a: np.ndarray) -> float:
     """A power of two that keeps norms of double precision in range."""
     largest = float(max(abs(a.real).max(initial=0.0), abs(a.imag).max(initial=0.0)))
-    return float(2.0 ** -np.frexp(largest)[1]) if 0 < largest < np.inf and 1e-280 < largest else 1.0
+    return float(2.0 ** -np.frexp(largest)[1]) if 1e-280 < largest < np.inf else 1.0
 
 
 def _nothing(a: np.ndarray) -> Ratios:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from batchlas_py import config, lapack
+from batchlas_py import config, lapack, linalg
 from batchlas_py._resources import bench_module
 from batchlas_py.errors import ArgumentError, BackendUnavailable, UnsupportedProblem
 from batchlas_py.problem import Problem
@@ -40,9 +40,26 @@ class Torch(SimpleNamespace):
             given = np.asarray(lu), np.asarray(pivots), np.asarray(b)
             lapack.getrs(*given, out=np.asarray(out), route="vendor")
 
+        def geqrf(a: Tensor, out: tuple[Tensor, ...]) -> None:
+            lapack.geqrf(np.asarray(a), out=(np.asarray(out[0]), np.asarray(out[1])), route="vendor")
+
+        def householder_product(qr: Tensor, tau: Tensor, out: Tensor) -> None:
+            lapack.orgqr(np.asarray(qr), np.asarray(tau), out=np.asarray(out), route="vendor")
+
+        def ormqr(qr: Tensor, tau: Tensor, c: Tensor, out: Tensor) -> None:
+            given = np.asarray(qr), np.asarray(tau), np.asarray(c)
+            lapack.ormqr(*given, out=np.asarray(out), route="vendor")
+
+        def qr(a: Tensor, out: tuple[Tensor, ...]) -> None:
+            linalg.qr(np.asarray(a), out=tuple(map(np.asarray, out)), route="vendor")
+
         self.told: list[str] = []
         super().__init__(
-            linalg=SimpleNamespace(lu_factor_ex=lu_factor_ex, lu_solve=lu_solve),
+            linalg=SimpleNamespace(
+                lu_factor_ex=lu_factor_ex, lu_solve=lu_solve, householder_product=householder_product, qr=qr
+            ),
+            geqrf=geqrf,
+            ormqr=ormqr,
             cuda=SimpleNamespace(has_magma=magma),
             backends=SimpleNamespace(cuda=SimpleNamespace(preferred_linalg_library=self.told.append)),
             as_tensor=lambda array, device: array.view(Tensor),

@@ -112,7 +112,11 @@ def qr_tiny(
 def upper(a: np.ndarray, rows: int, layout: str = "F-ld") -> np.ndarray:
     """The first rows of a batch, with zeros below the diagonal."""
     batch, _, n = a.shape
-    spec, source, target = UpperSpec(a.dtype.name), embed(a, "F", PAD), blank((batch, rows, n), a.dtype, layout)
+    spec, source, target = (
+        UpperSpec(a.dtype.name),
+        embed(a, "F", PAD),
+        blank((batch, rows, n), a.dtype, layout),
+    )
     blocks = -(-batch * rows * n // spec.threads)
     launch("upper", spec, blocks, *matrices(source), *matrices(target, written=True), rows, n, batch)
     _assert_kept(a, source, target)

@@ -97,7 +97,8 @@ def integers(m: int, n: int, dtype: str, batch: int) -> np.ndarray:
     """Small whole numbers, which powers of two scale exactly."""
     rng = np.random.default_rng(m * n)
     parts = rng.integers(-7, 8, (2, batch, m, n)).astype(float)
-    return (parts[0] + 1j * parts[1] if is_complex(dtype) else parts[0]).astype(dtype)
+    numbers: np.ndarray = parts[0] + 1j * parts[1] if is_complex(dtype) else parts[0]
+    return numbers.astype(dtype)
 
 
 @pytest.mark.parametrize("end", [inputs.LARGEST, inputs.SMALLEST])

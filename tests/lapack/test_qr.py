@@ -91,7 +91,9 @@ def test_columns_of_q(device: Device, shape: tuple[int, int], dtype: str, route:
         for layout in ("F", "C"):
             q = orgqr(device, qr, tau, columns, layout, **options(device, route))
             assert ratios.dqrt11(q).passes()
-            assert ratios.dqrt03(q, full, np.broadcast_to(np.eye(shape[0], columns, dtype=dtype), q.shape)).passes()
+            assert ratios.dqrt03(
+                q, full, np.broadcast_to(np.eye(shape[0], columns, dtype=dtype), q.shape)
+            ).passes()
 
 
 @on(*DEVICES)
@@ -164,7 +166,8 @@ def test_empty_matrices(device: Device, shape: tuple[int, ...]) -> None:
     for mode in ("reduced", "complete"):
         for one, other in zip(linalg.qr(device.put(a), mode), np.linalg.qr(a, mode), strict=True):
             np.testing.assert_array_equal(device.get(one), other)
-    assert device.get(linalg.qr(device.put(a), "r")).shape == np.linalg.qr(a, "r").shape
+    expected = np.asarray(np.linalg.qr(a, "r"))
+    assert device.get(linalg.qr(device.put(a), "r")).shape == expected.shape
 
 
 @on(*HOSTED)
@@ -225,7 +228,10 @@ def test_what_the_families_take(dtype: str) -> None:
     most = {"float32": 2048, "float64": 1536, "complex64": 1536, "complex128": 768}[dtype]
     verdicts = explain("geqrf", m=most, n=40, batch=5, dtype=dtype).verdicts
     assert verdicts["blocked"].ok and not verdicts["cta"].ok
-    assert "rows are more than" in explain("geqrf", m=most + 1, n=4, batch=5, dtype=dtype).verdicts["blocked"].reason
+    assert (
+        "rows are more than"
+        in explain("geqrf", m=most + 1, n=4, batch=5, dtype=dtype).verdicts["blocked"].reason
+    )
     assert explain("geqrf", n=64, batch=5, dtype=dtype).verdicts["cta"].ok
     assert explain("ormqr", m=8, n=most, k=3, side="R", batch=5, dtype=dtype).verdicts["blocked"].ok
     assert not explain("ormqr", m=8, n=most + 1, k=3, side="R", batch=5, dtype=dtype).verdicts["blocked"].ok
