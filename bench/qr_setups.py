@@ -119,7 +119,7 @@ def _geqrf_ratio(before: HostArrays, after: HostArrays) -> float:
 
 def _orgqr_ratio(before: HostArrays, after: HostArrays) -> float:
     q = after["q"]
-    exact = _q_of(before["qr"], before["tau"], q.shape[1])
+    exact = _q_of(before["qr"], before["tau"], q.shape[2])
     error = abs(q - exact).sum(axis=1).max() / q.shape[1] / (np.finfo(q.dtype).eps / 2)
     return float(np.maximum(error, ratios.dqrt11(q).worst))
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from batchlas_py.testing import qr_oracle
+
+if TYPE_CHECKING:
+    from .emulated_gpu import EmulatedGPU
 
 INFO_BYTES = 4
 
@@ -15,7 +18,7 @@ INFO_BYTES = 4
 class QrOfCublas:
     """The batched geqrf of `emulated_gpu.EmulatedCublas`."""
 
-    gpu: Any
+    gpu: EmulatedGPU
 
     def _matrices(
         self, dtype: str, shape: tuple[int, int], pointers: tuple[int, int], batch: int
@@ -42,7 +45,7 @@ class QrOfCusolver:
     """orgqr and ormqr of one matrix, of `emulated_gpu.EmulatedCusolver`."""
 
     BYTES: int
-    gpu: Any
+    gpu: EmulatedGPU
     workspaces: dict[int, set[int]]
 
     def _matrix(self, dtype: str, shape: tuple[int, int], place: tuple[int, int]) -> np.ndarray:

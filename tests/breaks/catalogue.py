@@ -21,6 +21,7 @@ from ..kernels import (
 )
 from ..kernels.inputs import LARGEST, SMALLEST
 from .mutation import Edit
+from .qr import QR_BREAKS
 
 __all__ = ["BREAKS", "Break"]
 
@@ -1330,4 +1331,5 @@ BREAKS = (
             ),
         },
     ),
+    *(one for group in QR_BREAKS for one in _breaks(*group)),
 )

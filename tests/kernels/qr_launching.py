@@ -20,11 +20,18 @@ class Factors(NamedTuple):
 
 
 def geqrf_tiny(
-    a: np.ndarray, spec: QrTinySpec, layout: str = "F-ld", *, spare_blocks: int = 0, seed: int = 0
+    a: np.ndarray,
+    spec: QrTinySpec,
+    layout: str = "F-ld",
+    *,
+    in_place: bool = False,
+    spare_blocks: int = 0,
+    seed: int = 0,
 ) -> Factors:
     """Factor a batch, shape (batch, m, n)."""
     batch, m, n = a.shape
-    source, target = embed(a, layout, PAD), blank(a.shape, a.dtype, layout)
+    source = embed(a, layout, PAD)
+    target = source if in_place else blank(a.shape, a.dtype, layout)
     tau = np.full((batch, min(m, n)), -7, a.dtype)
     launch(
         "geqrf_tiny", spec, -(-batch // spec.per_block) + spare_blocks, *matrices(source),
