@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import doctest
+import sys
 from types import ModuleType
 
 import pytest
 
-from batchlas_py import lapack
+from batchlas_py import lapack, linalg
 
-CALLS = ("getrf", "getrs", "getri", "gesv", "gemm", "trsm", "laswp")
+CALLS = ("getrf", "getrs", "getri", "gesv", "gemm", "trsm", "laswp", "geqrf", "orgqr", "ormqr")
 
 
-@pytest.mark.parametrize("module", [lapack.lu, lapack.blas], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module",
+    [lapack.lu, lapack.blas, lapack.qr, sys.modules[linalg.qr.__module__]],
+    ids=lambda module: module.__name__,
+)
 def test_every_example_does_what_it_shows(module: ModuleType) -> None:
     outcome = doctest.testmod(module)
     assert outcome.attempted > 0

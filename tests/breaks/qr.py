@@ -135,7 +135,8 @@ QR_BREAKS: Final[tuple[Group, ...]] = (
         _q(),
         {
             "one mailbox of q": (
-                "slot = uint32(base + uint32(j & int32(1)) * pitch)\n            if lane == j:\n                mailbox",
+                "slot = uint32(base + uint32(j & int32(1)) * pitch)\n            if lane == j:\n"
+                "                mailbox",
                 "slot = base\n            if lane == j:\n                mailbox",
             ),
             "columns left of q's own": (
