@@ -48,8 +48,9 @@ ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "potrs": ("blocked", "vendor"),
     "posv": ("tiny", "blocked", "vendor"),
     "geqrf": ("tiny", "cta", "blocked", "vendor"),
-    "orgqr": ("blocked", "vendor"),
+    "orgqr": ("tiny", "blocked", "vendor"),
     "ormqr": ("blocked", "vendor"),
+    "qr": ("tiny", "blocked", "vendor"),
 }
 
 Source = Literal["default", "environment", "pinned()"]

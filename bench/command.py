@@ -33,6 +33,7 @@ def bench(
     op: str,
     *,
     n: str = "4:32",
+    m: int = 0,
     batch: str = "131072",
     dtype: str = "all",
     nrhs: str = "1",
@@ -55,9 +56,12 @@ def bench(
     Parameters
     ----------
     op : str
-        ``getrf``, ``getrs``, ``getri``, ``gesv``, ``gemm``, ``trsm`` or ``laswp``.
+        ``getrf``, ``getrs``, ``getri``, ``gesv``, ``gemm``, ``trsm``, ``laswp``, ``geqrf``, ``orgqr``,
+        ``ormqr`` or ``qr``.
     n : str
         Grid of orders.
+    m : int
+        Rows of the matrices; by default they are square.
     batch : str
         Grid of batch sizes; ``131072,complex128=65536`` gives a dtype its own.
     dtype : str
@@ -68,7 +72,7 @@ def bench(
         Column-major or row-major matrices.
     arms : str
         Routes separated by commas; ``auto`` is the router's choice, ``torch`` and ``torch-magma`` are
-        torch's LU. Speed-ups refer to the first.
+        torch's LU and QR. Speed-ups refer to the first.
     out : Path, optional
         CSV file to write; it is complete up to the last cell at any time.
     backend : {"auto", "cuda", "host"}
@@ -89,7 +93,7 @@ def bench(
     setup, dtypes = _setup(op), parse_dtypes(dtype)
     columns = parse_sizes(nrhs, "nrhs") if setup.has_rhs else (0,)
     batches = parse_sizes_by_dtype(batch, dtypes, "batch")
-    grid = list(problems(op, parse_sizes(n, "n"), batches, columns, layout))
+    grid = list(problems(op, parse_sizes(n, "n"), batches, columns, layout, m))
     competitors, device = parse_arms(arms, op), find_device(backend)
     library = open_library(device.backend)
     roof, origin = measure_roof(library, device.arch), provenance(device, commit)

@@ -71,13 +71,14 @@ def problems(
     batch: Mapping[str, tuple[int, ...]],
     nrhs: tuple[int, ...],
     layout: Layout,
+    m: int = 0,
 ) -> Iterator[Problem]:
-    """The grid as square problems, dtype by dtype in the order of ``batch``'s keys."""
+    """The grid dtype by dtype in the order of ``batch``'s keys; square problems, or such with m rows."""
     for dtype, batches in batch.items():
         for size in n:
             for columns in nrhs:
                 for count in batches:
-                    yield Problem(op, dtype, size, size, count, columns, layout=layout)
+                    yield Problem(op, dtype, m or size, size, count, columns, layout=layout)
 
 
 def _sizes_of(dtype: str, items: Mapping[str, list[str]], argument: str) -> tuple[int, ...]:

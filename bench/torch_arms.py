@@ -1,4 +1,4 @@
-"""torch's LU and Cholesky as competitors, by its own choice of library or by MAGMA.
+"""torch's LU, Cholesky and QR as competitors, by its own choice of library or by MAGMA.
 
 The harness's arrays are handed over where they lie, and results are written where the harness looks for them,
 by ``out=``. torch works in column-major order and copies other matrices there and back; its times include it.
@@ -83,6 +83,24 @@ def _posv(torch: Any, x: Tensors) -> None:
     torch.cholesky_solve(x["b"], x["a"], out=x["b"])
 
 
+def _geqrf(torch: Any, x: Tensors) -> None:
+    torch.geqrf(x["a"], out=(x["a"], x["tau"]))
+
+
+def _orgqr(torch: Any, x: Tensors) -> None:
+    """The vectors of as many columns as Q has."""
+    vectors = x["qr"][..., : x["q"].shape[-1]]
+    torch.linalg.householder_product(vectors, x["tau"], out=x["q"])
+
+
+def _ormqr(torch: Any, x: Tensors) -> None:
+    torch.ormqr(x["qr"], x["tau"], x["c"], out=x["c"])
+
+
+def _qr(torch: Any, x: Tensors) -> None:
+    torch.linalg.qr(x["a"], out=(x["q"], x["r"]))
+
+
 OPS: Final[Mapping[str, Callable[[Any, Tensors], None]]] = {
     "getrf": _getrf,
     "getrs": _getrs,
@@ -91,4 +109,8 @@ OPS: Final[Mapping[str, Callable[[Any, Tensors], None]]] = {
     "potrf": _potrf,
     "potrs": _potrs,
     "posv": _posv,
+    "geqrf": _geqrf,
+    "orgqr": _orgqr,
+    "ormqr": _ormqr,
+    "qr": _qr,
 }

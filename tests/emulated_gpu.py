@@ -20,13 +20,19 @@ from batchlas_py.ops import (
     common,
     cublas_blas,
     cublas_lu,
+    cublas_qr,
     cusolver_spd,
     gemm_cta,
     getrf_blocked,
     getrf_cta,
+    getri_cta,
     getrs_cta,
     interchange,
     potrf_cta,
+    qr,
+    qr_blocked,
+    qr_cta,
+    qr_tiny,
     spd_tiny,
     tiny,
     triangles,
@@ -37,6 +43,8 @@ from batchlas_py.problem import RECORDED
 from batchlas_py.runtime import emulator, memory
 from batchlas_py.runtime.registry import KernelSource
 from batchlas_py.testing import cholesky, oracle
+
+from .emulated_qr import QrOfCublas, QrOfCusolver
 
 EMULATED = replace(
     RECORDED["sm_90"], name="emulated", has_vendor=False, vendor_reason="the emulator has no vendor library"
@@ -161,7 +169,7 @@ class EmulatedGPU:
         self.memory(ptr, "uint8")[:size].fill(0)
 
 
-class EmulatedCublas:
+class EmulatedCublas(QrOfCublas):
     """cuBLAS's batched LU by the oracle, on column-major matrices behind arrays of pointers.
 
     The methods take what those of `batchlas_py.vendor.cublas` take.
@@ -307,7 +315,7 @@ class EmulatedCublas:
         return _column_major(self.gpu, dtype, shape, ptr, ld)
 
 
-class EmulatedCusolver:
+class EmulatedCusolver(QrOfCusolver):
     """cuSOLVER's getrf of one matrix by the oracle; a stream and its workspace serve one item at a time."""
 
     BYTES = 40
@@ -315,6 +323,10 @@ class EmulatedCusolver:
     def __init__(self, gpu: EmulatedGPU) -> None:
         self.gpu = gpu
         self.workspaces: dict[int, set[int]] = {}
+
+    def _matrix(self, dtype: str, shape: tuple[int, int], place: tuple[int, int]) -> np.ndarray:
+        matrix: np.ndarray = _column_major(self.gpu, dtype, shape, *place)
+        return matrix
 
     def getrf_bytes(self, dtype: str, ordinal: int, shape: tuple[int, int], a: tuple[int, int]) -> int:
         return self.BYTES
@@ -426,16 +438,17 @@ def install(monkeypatch: pytest.MonkeyPatch, *, vendor: bool = False) -> Emulate
     monkeypatch.setattr(edge, "device_info", lambda ordinal: WITH_VENDOR if vendor else EMULATED)
     monkeypatch.setattr(edge, "active", lambda ordinal: nullcontext())
     monkeypatch.setattr(edge, "fill_zero", gpu.fill_zero)
-    for module in (cublas_blas, cublas_lu):
+    for module in (cublas_blas, cublas_lu, cublas_qr):
         monkeypatch.setattr(module, "cublas", EmulatedCublas(gpu))
     monkeypatch.setattr(cusolver_spd, "cusolver", EmulatedCusolverSpd(gpu))
-    monkeypatch.setattr(vendor_loop, "cusolver", EmulatedCusolver(gpu))
+    for module in (vendor_loop, cublas_qr):
+        monkeypatch.setattr(module, "cusolver", EmulatedCusolver(gpu))
     monkeypatch.setattr(
         vendor_loop, "forked", lambda stream, ordinal, count: nullcontext(SIDE_STREAMS[:count])
     )
     spd = potrf_cta, spd_tiny, triangles
-    lu = getrf_blocked, getrf_cta, getrs_cta, interchange, tiny
-    for module in (common, gemm_cta, trsm_cta, *lu, *spd):
+    lu = getrf_blocked, getrf_cta, getri_cta, getrs_cta, interchange, tiny
+    for module in (common, gemm_cta, trsm_cta, *lu, *spd, qr, qr_blocked, qr_cta, qr_tiny):
         monkeypatch.setattr(module, "kernel", lambda source, ordinal: EmulatedKernel(gpu, source))
     for module in (common, cusolver_spd, memory, vendor_loop):
         monkeypatch.setattr(module, "scratch", lambda size, stream, ordinal: _scratch(gpu, size))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import doctest
+import sys
 from types import ModuleType
 
 import pytest
 
 from batchlas_py import lapack, linalg
 
-CALLS = ("getrf", "getrs", "getri", "gesv", "gemm", "trsm", "laswp", "potrf", "potrs", "posv")
-
-
-MODULES = (lapack.lu, lapack.blas, lapack.cholesky, linalg.spd)
+CALLS = (
+    *("getrf", "getrs", "getri", "gesv", "gemm", "trsm", "laswp"),
+    *("potrf", "potrs", "posv", "geqrf", "orgqr", "ormqr"),
+)
+MODULES = (lapack.lu, lapack.blas, lapack.cholesky, lapack.qr, linalg.spd, sys.modules[linalg.qr.__module__])
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)

@@ -12,19 +12,24 @@ from __future__ import annotations
 from .blas import gemm, laswp, trsm
 from .cholesky import PosvResult, PotrfResult, posv, potrf, potrs
 from .lu import GesvResult, GetrfResult, GetriResult, gesv, getrf, getri, getrs
+from .qr import GeqrfResult, geqrf, orgqr, ormqr
 
 __all__ = [
+    "GeqrfResult",
     "GesvResult",
     "GetrfResult",
     "GetriResult",
     "PosvResult",
     "PotrfResult",
     "gemm",
+    "geqrf",
     "gesv",
     "getrf",
     "getri",
     "getrs",
     "laswp",
+    "orgqr",
+    "ormqr",
     "posv",
     "potrf",
     "potrs",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .qr import QRResult, qr
 from .spd import cholesky, solve_spd
 
-__all__ = ["cholesky", "solve_spd"]
+__all__ = ["QRResult", "cholesky", "qr", "solve_spd"]

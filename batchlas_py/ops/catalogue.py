@@ -8,6 +8,10 @@ from ..kernels.block_specs import LaswpSpec, ZeroPivotSpec
 from ..kernels.choice import tiny_specs
 from ..kernels.cholesky_choice import lpanel_specs, potrf_cta_specs, spd_tiny_specs, triangle_specs
 from ..kernels.inverse_specs import getri_specs
+from ..kernels.qr_choice import apply_specs, whole_specs
+from ..kernels.qr_choice import panel_specs as qr_panel_specs
+from ..kernels.qr_choice import tiny_specs as qr_tiny_specs
+from ..kernels.qr_specs import UpperSpec
 from ..kernels.specs import RelayoutSpec, ToolSpec
 from ..runtime.registry import KernelSource
 from . import getrf_cta
@@ -43,10 +47,18 @@ def catalogue(arch: str) -> dict[str, tuple[KernelSource, ...]]:
         "potrf cta": tuple(KernelSource("potrf_cta", spec) for spec in potrf_cta_specs(arch)),
         "potrf lpanel": tuple(KernelSource("potrf_lpanel", spec) for spec in lpanel_specs()),
         "posv tiny": tuple(KernelSource("posv_tiny", spec) for spec in spd_tiny_specs("posv", arch)),
+        **{
+            f"{op} tiny": tuple(KernelSource(f"{op}_tiny", spec) for spec in qr_tiny_specs(op))
+            for op in ("geqrf", "orgqr", "qr")
+        },
+        "geqrf cta": tuple(KernelSource("geqrf_panel", spec) for spec in whole_specs()),
+        "geqrf blocked": tuple(KernelSource("geqrf_panel", spec) for spec in qr_panel_specs()),
+        "ormqr blocked": tuple(KernelSource("qr_apply", spec) for spec in apply_specs()),
         "helpers": (
             *(KernelSource("relayout", spec) for spec in relayouts),
             *(KernelSource("batch_tools", spec) for spec in tools),
             *(KernelSource("zero_pivots", ZeroPivotSpec(dtype)) for dtype in DTYPES),
             *(KernelSource("triangles", spec) for spec in triangle_specs()),
+            *(KernelSource("upper", UpperSpec(dtype)) for dtype in DTYPES),
         ),
     }

@@ -1,7 +1,12 @@
-"""The vendor's getrf of single matrices, item after item on a few streams: for batches of few large ones."""
+"""The vendor's routines for single matrices, item after item on a few streams: for batches of few large ones.
+
+The family is getrf's; other operations take their items through `each_item`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from ..dtypes import itemsize
@@ -13,7 +18,7 @@ from ..vendor import cusolver
 from ..views import BatchView
 from .common import column_major_result, needs_gpu, vendor_present
 
-__all__ = ["FAMILY"]
+__all__ = ["FAMILY", "each_item", "item_at"]
 
 INT_BYTES: Final = 4
 
@@ -23,23 +28,33 @@ def _can_run(problem: Problem, device: DeviceInfo) -> Verdict:
     return vendor_present(device) if verdict.ok else verdict
 
 
+def each_item(call: Call, size: int, enqueue: Callable[[int, int, int], None]) -> None:
+    """``enqueue(item, stream, workspace)`` for every item; each stream has workspace of ``size`` bytes."""
+    batch, ordinal = call.problem.batch, call.device.ordinal
+    part, lanes = -(-size // ALIGNMENT) * ALIGNMENT, min(MOST, batch)
+    with (
+        scratch(part * lanes, call.stream, ordinal) as workspace,
+        forked(call.stream, ordinal, lanes) as streams,
+    ):
+        for i in range(batch):
+            lane = i % lanes
+            enqueue(i, streams[lane], workspace + lane * part)
+
+
+def item_at(view: BatchView, i: int) -> int:
+    """Address of an item."""
+    return view.ptr + i * view.batch_stride * itemsize(view.dtype)
+
+
 def _launch(call: Call) -> None:
-    """cusolverDn?getrf for every item; each stream has a part of the workspace."""
+    """cusolverDn?getrf for every item."""
     ordinal, shape = call.device.ordinal, (call.problem.m, call.problem.n)
     with column_major_result(call.operands["lu"], call, call.operands["a"]) as lu:
         size = cusolver.getrf_bytes(lu.dtype, ordinal, shape, (lu.ptr, lu.ld))
-        part = -(-size // ALIGNMENT) * ALIGNMENT
-        lanes = min(MOST, lu.batch)
-        with (
-            scratch(part * lanes, call.stream, ordinal) as workspace,
-            forked(call.stream, ordinal, lanes) as streams,
-        ):
-            for i in range(lu.batch):
-                lane = i % lanes
-                _factor(lu, i, call, streams[lane], workspace + lane * part)
+        each_item(call, size, partial(_factor, lu, call))
 
 
-def _factor(lu: BatchView, i: int, call: Call, stream: int, workspace: int) -> None:
+def _factor(lu: BatchView, call: Call, i: int, stream: int, workspace: int) -> None:
     """Enqueue one item."""
     m, n = call.problem.m, call.problem.n
     ipiv, info = call.operands["ipiv"].ptr, call.operands["info"].ptr
@@ -48,7 +63,7 @@ def _factor(lu: BatchView, i: int, call: Call, stream: int, workspace: int) -> N
         call.device.ordinal,
         stream,
         (m, n),
-        (lu.ptr + i * lu.batch_stride * itemsize(lu.dtype), lu.ld),
+        (item_at(lu, i), lu.ld),
         workspace,
         ipiv + i * min(m, n) * INT_BYTES,
         info + i * INT_BYTES,

@@ -11,7 +11,18 @@ from typing import Final
 
 import numpy as np
 
-__all__ = ["THRESHOLD", "Ratios", "dget01", "dget02", "dget03", "dmmch", "tripwire"]
+__all__ = [
+    "THRESHOLD",
+    "Ratios",
+    "dget01",
+    "dget02",
+    "dget03",
+    "dmmch",
+    "dqrt01",
+    "dqrt03",
+    "dqrt11",
+    "tripwire",
+]
 
 THRESHOLD: Final = 30.0
 
@@ -126,6 +137,66 @@ def dmmch(product: np.ndarray, a: np.ndarray, b: np.ndarray, addend: np.ndarray 
     gauge = abs(_wide(a)) @ abs(_wide(b)) + abs(start)
     values = np.where((gauge == 0) & (error == 0), 0.0, error / gauge / _eps(product))
     return Ratios(values.max(axis=(-2, -1)))
+
+
+@np.errstate(all="ignore")
+def dqrt01(a: np.ndarray, q: np.ndarray, r: np.ndarray) -> Ratios:
+    """Ratio of a factorisation with explicit Q, ``|R - Q^H A| / (m |A| eps)``.
+
+    Parameters
+    ----------
+    a : ndarray, shape (..., m, n)
+    q, r : ndarray, shape (..., m, k) and (..., k, n)
+        As many columns of Q as R has rows.
+    """
+    m, n = a.shape[-2:]
+    if not m or not n:
+        return _nothing(a)
+    scale = _scale(a)
+    wide, upper = _wide(a) * scale, _wide(r) * scale
+    residual = np.maximum(_norm1(upper - _adjoint(_wide(q)) @ wide), _norm1(wide - _wide(q) @ upper))
+    norm = _norm1(wide)
+    values = residual / m / norm / _eps(a)
+    return Ratios(np.where(norm == 0, np.where(residual == 0, 0.0, 1 / _eps(a)), values))
+
+
+@np.errstate(all="ignore")
+def dqrt11(q: np.ndarray) -> Ratios:
+    """Ratio of orthonormal columns, ``|I - Q^H Q| / (m eps)``, ``q`` of shape (..., m, k)."""
+    m, k = q.shape[-2:]
+    if not k:
+        return _nothing(q)
+    return Ratios(_norm1(np.eye(k) - _adjoint(_wide(q)) @ _wide(q)) / m / _eps(q))
+
+
+@np.errstate(all="ignore")
+def dqrt03(product: np.ndarray, q: np.ndarray, c: np.ndarray, side: str = "L", trans: str = "N") -> Ratios:
+    """Ratio of a product with Q, ``|product - op(Q) C| / (m |C| eps)``.
+
+    Parameters
+    ----------
+    product, c : ndarray, shape (..., r, p) or (..., p, r)
+    q : ndarray, shape (..., r, r)
+        Explicit Q.
+    """
+    if not c.shape[-1] or not c.shape[-2]:
+        return _nothing(c)
+    op = _wide(q) if trans == "N" else _adjoint(_wide(q))
+    exact = op @ _wide(c) if side == "L" else _wide(c) @ op
+    norm = _norm1(_wide(c))
+    values = _norm1(_wide(product) - exact) / max(q.shape[-1], 1) / norm / _eps(c)
+    return Ratios(np.where(norm == 0, np.where(product.any(axis=(-2, -1)), 1 / _eps(c), 0.0), values))
+
+
+def _adjoint(a: np.ndarray) -> np.ndarray:
+    turned: np.ndarray = a.swapaxes(-1, -2).conj()
+    return turned
+
+
+def _scale(a: np.ndarray) -> float:
+    """A power of two that keeps norms of double precision in range."""
+    largest = float(max(abs(a.real).max(initial=0.0), abs(a.imag).max(initial=0.0)))
+    return float(2.0 ** -np.frexp(largest)[1]) if 1e-280 < largest < np.inf else 1.0
 
 
 def _nothing(a: np.ndarray) -> Ratios:

@@ -17,7 +17,10 @@ from ..runtime.device import core_device
 
 __all__ = [
     "LETTER",
+    "OPERATION",
+    "SIDE",
     "gemm_strided_batched",
+    "geqrf_batched",
     "getrf_batched",
     "getri_batched",
     "getrs_batched",
@@ -104,6 +107,20 @@ def getri_batched(
 ) -> None:
     """Invert out of place; ``a`` and ``inverse`` are (pointers, leading dimension)."""
     _function(dtype, "getri")(_handle(ordinal, stream), n, *a, ipiv, *inverse, info, batch)
+
+
+def geqrf_batched(
+    dtype: str,
+    ordinal: int,
+    stream: int,
+    shape: tuple[int, int],
+    a: tuple[int, int],
+    tau: int,
+    batch: int,
+) -> None:
+    """Factor in place; ``a`` is (pointers, leading dimension), ``tau`` an array of pointers."""
+    argument_error = np.zeros(1, np.int32)
+    _function(dtype, "geqrf")(_handle(ordinal, stream), *shape, *a, tau, argument_error.ctypes.data, batch)
 
 
 def gemm_strided_batched(

@@ -1,4 +1,4 @@
-"""cuSOLVER through nvmath-python: LU of one matrix, Cholesky of batches by arrays of pointers."""
+"""cuSOLVER through nvmath-python: LU and QR of one matrix, Cholesky of batches by arrays of pointers."""
 
 from __future__ import annotations
 
@@ -6,12 +6,21 @@ import functools
 import threading
 from typing import Any
 
-from ..dtypes import itemsize
+from ..dtypes import is_complex, itemsize
 from ..errors import BackendUnavailable
 from ..runtime.device import core_device
-from .cublas import FILL, LETTER
+from .cublas import FILL, LETTER, OPERATION, SIDE
 
-__all__ = ["getrf", "getrf_bytes", "potrf_batched", "potrs_batched"]
+__all__ = [
+    "getrf",
+    "getrf_bytes",
+    "orgqr",
+    "orgqr_bytes",
+    "ormqr",
+    "ormqr_bytes",
+    "potrf_batched",
+    "potrs_batched",
+]
 
 _local = threading.local()
 
@@ -86,3 +95,70 @@ def potrs_batched(
     """Solve in place; ``shape`` is (n, 1), ``argument_error`` an int32 on the device."""
     solve = getattr(_bindings(), f"{LETTER[dtype]}potrs_batched")
     solve(_handle(ordinal, stream), FILL[uplo], *shape, *a, *b, argument_error, batch)
+
+
+def orgqr_bytes(dtype: str, ordinal: int, shape: tuple[int, int, int], a: tuple[int, int], tau: int) -> int:
+    """Bytes of workspace of one `orgqr`."""
+    elements = _function(dtype, "gqr_buffer_size")(_handle(ordinal, 0), *shape, *a, tau)
+    return int(elements) * itemsize(dtype)
+
+
+def orgqr(
+    dtype: str,
+    ordinal: int,
+    stream: int,
+    shape: tuple[int, int, int],
+    a: tuple[int, int],
+    tau: int,
+    workspace: tuple[int, int],
+    info: int,
+) -> None:
+    """Form Q in place; ``shape`` is (m, n, k), ``a`` (address, ld), ``workspace`` (address, bytes)."""
+    address, size = workspace
+    form = _function(dtype, "gqr")
+    form(_handle(ordinal, stream), *shape, *a, tau, address, size // itemsize(dtype), info)
+
+
+def ormqr_bytes(
+    dtype: str,
+    ordinal: int,
+    letters: str,
+    shape: tuple[int, int, int],
+    a: tuple[int, int],
+    tau: int,
+    c: tuple[int, int],
+) -> int:
+    """Bytes of workspace of one `ormqr`."""
+    elements = _function(dtype, "mqr_buffer_size")(_handle(ordinal, 0), *_codes(letters), *shape, *a, tau, *c)
+    return int(elements) * itemsize(dtype)
+
+
+def ormqr(
+    dtype: str,
+    ordinal: int,
+    stream: int,
+    letters: str,
+    shape: tuple[int, int, int],
+    a: tuple[int, int],
+    tau: int,
+    c: tuple[int, int],
+    workspace: tuple[int, int],
+    info: int,
+) -> None:
+    """Multiply ``c``, m x n, in place; ``letters`` are side and trans, ``shape`` is (m, n, k)."""
+    address, size = workspace
+    _function(dtype, "mqr")(
+        _handle(ordinal, stream), *_codes(letters), *shape, *a, tau, *c, address,
+        size // itemsize(dtype), info,
+    )  # fmt: skip
+
+
+def _function(dtype: str, name: str) -> Any:
+    """``?orgqr`` or ``?ungqr`` and the like, by what follows the second letter of the routine."""
+    kind = "un" if is_complex(dtype) else "or"
+    return getattr(_bindings(), f"{LETTER[dtype]}{kind}{name}")
+
+
+def _codes(letters: str) -> tuple[int, int]:
+    side, trans = tuple(letters)
+    return SIDE[side], OPERATION[trans]

@@ -18,7 +18,7 @@ from ..errors import ArgumentError
 from ..family import Call
 from ..nan import not_a_number
 
-__all__ = ["gemm", "gesv", "getrf", "getri", "getrs", "laswp", "trsm"]
+__all__ = ["arrays_of", "gemm", "gesv", "getrf", "getri", "getrs", "laswp", "trsm"]
 
 PART_BYTES = 4 << 20
 
@@ -38,7 +38,7 @@ class _Factors(NamedTuple):
 
 def getrf(call: Call) -> None:
     """Factor ``P A = L U``; `Call` operands ``a``, ``lu``, ``ipiv``, ``info``."""
-    a, lu, ipiv, info = _arrays(call, "a", "lu", "ipiv", "info")
+    a, lu, ipiv, info = arrays_of(call, "a", "lu", "ipiv", "info")
     for part in _parts(a):
         factors = _factor(a[part])
         _store(factors, lu[part], ipiv[part], info[part])
@@ -49,7 +49,7 @@ def gesv(call: Call) -> None:
 
     The solution of a singular item is NaN; its factors and ``info`` are LAPACK's.
     """
-    a, b, x, lu, ipiv, info = _arrays(call, "a", "b", "x", "lu", "ipiv", "info")
+    a, b, x, lu, ipiv, info = arrays_of(call, "a", "b", "x", "lu", "ipiv", "info")
     for part in _parts(a):
         factors = _factor(a[part])
         _solve(factors.lu, factors.pivots, b[part], "N", x[part])
@@ -59,7 +59,7 @@ def gesv(call: Call) -> None:
 
 def getrs(call: Call) -> None:
     """Solve ``op(A) X = B`` from the factors; operands ``lu``, ``ipiv``, ``b``, ``x``."""
-    lu, ipiv, b, x = _arrays(call, "lu", "ipiv", "b", "x")
+    lu, ipiv, b, x = arrays_of(call, "lu", "ipiv", "b", "x")
     _solve(lu, _zero_based(ipiv, lu.shape[1]), b, call.problem.trans, x)
 
 
@@ -68,7 +68,7 @@ def getri(call: Call) -> None:
 
     The inverse of a singular item is NaN.
     """
-    lu, ipiv, inv, info = _arrays(call, "lu", "ipiv", "inv", "info")
+    lu, ipiv, inv, info = arrays_of(call, "lu", "ipiv", "inv", "info")
     pivots = _zero_based(ipiv, lu.shape[1])
     info[:, 0, 0] = failed = _first_zero_pivot(lu)
     if not lu.size:
@@ -88,7 +88,7 @@ def getri(call: Call) -> None:
 @np.errstate(all="ignore")
 def gemm(call: Call) -> None:
     """``alpha op(A) op(B) + beta C``; operands ``a``, ``b`` and, read and written, ``c``."""
-    a, b, c = _arrays(call, "a", "b", "c")
+    a, b, c = arrays_of(call, "a", "b", "c")
     transa, transb = tuple(call.problem.trans)
     alpha, beta = (_number(value, c) for value in (call.problem.alpha, call.problem.beta))
     for part in _parts(c):
@@ -98,7 +98,7 @@ def gemm(call: Call) -> None:
 
 def trsm(call: Call) -> None:
     """Solve with a triangle on the left or on the right; operands ``a``, ``b``, ``x``."""
-    a, b, x = _arrays(call, "a", "b", "x")
+    a, b, x = arrays_of(call, "a", "b", "x")
     problem = call.problem
     for i in range(len(b)):
         x[i] = _blas_trsm(b.dtype.name)(
@@ -114,7 +114,7 @@ def trsm(call: Call) -> None:
 
 def laswp(call: Call) -> None:
     """Interchange rows, backwards if ``trans`` is ``"T"``; operands ``a``, ``ipiv``, ``x``."""
-    a, ipiv, x = _arrays(call, "a", "ipiv", "x")
+    a, ipiv, x = arrays_of(call, "a", "ipiv", "x")
     m = a.shape[1]
     pivots = _zero_based(ipiv, m)
     rows = np.broadcast_to(np.arange(m), a.shape[:2]).copy()
@@ -137,7 +137,8 @@ def _op(matrices: np.ndarray, trans: str) -> np.ndarray:
     return transposed.conj() if trans == "C" else transposed
 
 
-def _arrays(call: Call, *names: str) -> list[np.ndarray]:
+def arrays_of(call: Call, *names: str) -> list[np.ndarray]:
+    """The operands of a host call, which are NumPy arrays."""
     arrays = [call.operands[name].array for name in names]
     for name, array in zip(names, arrays, strict=True):
         if array is None:

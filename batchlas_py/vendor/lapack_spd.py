@@ -12,7 +12,7 @@ import numpy as np
 
 from ..family import Call
 from ..nan import not_a_number
-from .lapack import _arrays, _parts
+from .lapack import _parts, arrays_of
 
 __all__ = ["posv", "potrf", "potrs"]
 
@@ -31,14 +31,14 @@ def _routines(dtype: str) -> _Routines:
 
 def potrf(call: Call) -> None:
     """Factor in place of the named triangle; `Call` operands ``c``, ``info``."""
-    c, info = _arrays(call, "c", "info")
+    c, info = arrays_of(call, "c", "info")
     for part in _parts(c):
         _factor(c[part], info[part], call.problem.uplo)
 
 
 def potrs(call: Call) -> None:
     """Solve from the factors; operands ``c``, ``b``, ``x``."""
-    c, b, x = _arrays(call, "c", "b", "x")
+    c, b, x = arrays_of(call, "c", "b", "x")
     _solve(c, b, x, call.problem.uplo)
 
 
@@ -47,7 +47,7 @@ def posv(call: Call) -> None:
 
     The solution of an item that is not positive definite is NaN.
     """
-    b, x, c, info = _arrays(call, "b", "x", "c", "info")
+    b, x, c, info = arrays_of(call, "b", "x", "c", "info")
     for part in _parts(c):
         _factor(c[part], info[part], call.problem.uplo)
         _solve(c[part], b[part], x[part], call.problem.uplo)

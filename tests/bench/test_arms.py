@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from batchlas_py import config, lapack
+from batchlas_py import config, lapack, linalg
 from batchlas_py._resources import bench_module
 from batchlas_py.errors import ArgumentError, BackendUnavailable, UnsupportedProblem
 from batchlas_py.problem import Problem
@@ -47,10 +47,31 @@ class Torch(SimpleNamespace):
         def cholesky_solve(b: Tensor, c: Tensor, out: Tensor) -> None:
             lapack.potrs(np.asarray(c), np.asarray(b), out=np.asarray(out), route="vendor")
 
+        def geqrf(a: Tensor, out: tuple[Tensor, ...]) -> None:
+            lapack.geqrf(np.asarray(a), out=(np.asarray(out[0]), np.asarray(out[1])), route="vendor")
+
+        def householder_product(qr: Tensor, tau: Tensor, out: Tensor) -> None:
+            lapack.orgqr(np.asarray(qr), np.asarray(tau), out=np.asarray(out), route="vendor")
+
+        def ormqr(qr: Tensor, tau: Tensor, c: Tensor, out: Tensor) -> None:
+            given = np.asarray(qr), np.asarray(tau), np.asarray(c)
+            lapack.ormqr(*given, out=np.asarray(out), route="vendor")
+
+        def qr(a: Tensor, out: tuple[Tensor, ...]) -> None:
+            linalg.qr(np.asarray(a), out=tuple(map(np.asarray, out)), route="vendor")
+
         self.told: list[str] = []
         super().__init__(
-            linalg=SimpleNamespace(lu_factor_ex=lu_factor_ex, lu_solve=lu_solve, cholesky_ex=cholesky_ex),
+            linalg=SimpleNamespace(
+                lu_factor_ex=lu_factor_ex,
+                lu_solve=lu_solve,
+                cholesky_ex=cholesky_ex,
+                householder_product=householder_product,
+                qr=qr,
+            ),
             cholesky_solve=cholesky_solve,
+            geqrf=geqrf,
+            ormqr=ormqr,
             cuda=SimpleNamespace(has_magma=magma),
             backends=SimpleNamespace(cuda=SimpleNamespace(preferred_linalg_library=self.told.append)),
             as_tensor=lambda array, device: array.view(Tensor),
@@ -100,7 +121,7 @@ def test_without_torch_its_arms_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
             "tini",
             "^arms: got 'tini' for getrf, accepted are auto, .*; of other libraries torch, torch-magma$",
         ),
-        ("gemm", "torch", "^arms: got 'torch' for gemm, accepted are auto, cta, vendor$"),
+        ("gemm", "torch", "^arms: got 'torch' for gemm, accepted are auto, vendor, cta$"),
         ("getrf", "blocked/leaf=x", "^arms: 'blocked/leaf=x': leaf: got 'x', accepted are auto, reg, slm"),
     ],
 )

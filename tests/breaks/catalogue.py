@@ -22,6 +22,7 @@ from ..kernels import (
 from ..kernels.inputs import LARGEST, SMALLEST
 from .cholesky import PLANS as CHOLESKY
 from .mutation import Edit
+from .qr import QR_BREAKS
 
 __all__ = ["BREAKS", "Break"]
 
@@ -1332,4 +1333,5 @@ BREAKS = (
             ),
         },
     ),
+    *(one for group in QR_BREAKS for one in _breaks(*group)),
 )

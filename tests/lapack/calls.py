@@ -14,7 +14,7 @@ from batchlas_py.testing.ratios import THRESHOLD, Ratios
 from .. import checks
 from .devices import Device
 
-UNPACKED = ("a", "b", "c", "lu", "x", "inv")
+UNPACKED = ("a", "b", "c", "lu", "x", "inv", "qr", "q")
 Layouts = str | Mapping[str, str]
 LEFT_OVER = 77
 SAMPLE = 64

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from batchlas_py.dtypes import DTYPES
+from batchlas_py.kernels import qr_choice
 from batchlas_py.kernels.choice import tiny_max_n, tiny_spec
 from batchlas_py.ops.catalogue import catalogue
 from batchlas_py.problem import RECORDED
@@ -19,6 +20,15 @@ def test_every_problem_of_tiny_finds_its_kernel(arch: str, dtype: str) -> None:
             for nrhs in sides:
                 for staged in (False, True):
                     assert (f"{op}_tiny", tiny_spec(dtype, n, staged, nrhs, arch)) in shipped
+
+
+@pytest.mark.parametrize("op", ["geqrf", "orgqr", "qr"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_problem_of_tiny_qr_finds_its_kernel(dtype: str, op: str) -> None:
+    shipped = {(source.name, source.spec) for sources in catalogue("sm_90").values() for source in sources}
+    for m in range(1, qr_choice.tiny_limit(op, dtype) + 1):
+        for n in range(1, qr_choice.tiny_limit(op, dtype) + 1):
+            assert (f"{op}_tiny", qr_choice.tiny_spec(op, dtype, m, n)) in shipped
 
 
 @pytest.mark.parametrize("arch", RECORDED)
