@@ -1,6 +1,6 @@
-"""The grids that the claims on LU rest on, in one process and within a time.
+"""The grids that the claims on speed rest on, in one process and within a time.
 
-``python -m bench.lu_suite --out FOLDER`` writes a result file for each op. A run that its budget cuts short
+``python -m bench.suite --out FOLDER`` writes a result file for each op. A run that its budget cuts short
 ends between two cells; ``--done FOLDER`` leaves out the cells that earlier files hold.
 """
 
@@ -32,7 +32,7 @@ from .run import CellResult, Harness, refuse_tracing
 from .summarise import Cell, read_cells
 from .timing import Policy
 
-__all__ = ["PARTS", "SATURATING", "Part", "lu_suite", "saturating"]
+__all__ = ["PARTS", "SATURATING", "Part", "saturating", "suite"]
 
 SATURATING: Final = {
     16: 131072,
@@ -84,6 +84,21 @@ PARTS: Final = {
     "gesv": Part(
         (5, 8, 16, 32, 33, 64, 128, 256, 512), (1,), FULL, ("vendor", "torch-magma", "tiny", "blocked")
     ),
+    "potrf": Part(
+        (4, 8, 12, 16, 24, 32, 33, 48, 64, 96, 128, 192, 256, 384, 512),
+        (0,),
+        FULL,
+        ("vendor", "torch-magma", "tiny", "cta", "lpanel:panel=8", "lpanel:panel=16", "blocked"),
+    ),
+    "posv": Part((4, 8, 16, 24, 32, 64, 128), (1,), FULL, ("vendor", "tiny", "blocked")),
+    "geqrf": Part(
+        (4, 8, 12, 16, 24, 32, 33, 48, 64, 96, 128, 192, 256, 384, 512),
+        (0,),
+        FULL,
+        ("vendor", "torch-magma", "tiny", "cta", "blocked"),
+    ),
+    "orgqr": Part((8, 16, 24, 32, 64), (0,), FULL, ("blocked", "tiny")),
+    "qr": Part((8, 16, 24, 32, 48, 64), (0,), "8192", ("torch", "tiny", "blocked")),
 }
 
 
@@ -92,7 +107,7 @@ def saturating(n: int) -> int:
     return next((batch for largest, batch in SATURATING.items() if n <= largest), min(SATURATING.values()))
 
 
-def lu_suite(
+def suite(
     *,
     out: Path,
     only: str = ",".join(PARTS),
@@ -111,7 +126,7 @@ def lu_suite(
     done: Path | None = None,
     backend: Backend = "auto",
 ) -> None:
-    """Time the LU family on its grids.
+    """Time each op on its grid.
 
     Parameters
     ----------
@@ -224,13 +239,13 @@ def _finish(cells: list[CellResult], total: int) -> None:
     print(f"{len(cells)} of {total} cells timed")
     faults = sum(bool(result.fault) for cell in cells for result in cell.results)
     if faults:
-        sys.exit(f"lu_suite: {faults} rows have no time, because their results are wrong")
+        sys.exit(f"suite: {faults} rows have no time, because their results are wrong")
 
 
 if __name__ == "__main__":
     from cyclopts import run
 
     try:
-        run(lu_suite)
+        run(suite)
     except BatchlasError as error:
-        sys.exit(f"lu_suite: {error}")
+        sys.exit(f"suite: {error}")

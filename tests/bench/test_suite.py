@@ -15,7 +15,7 @@ from batchlas_py._resources import bench_folder, bench_module
 from batchlas_py.config import ROUTES
 from batchlas_py.errors import ArgumentError
 
-arms, arrays, lu_suite = (bench_module(name) for name in ("arms", "arrays", "lu_suite"))
+arms, arrays, suite = (bench_module(name) for name in ("arms", "arrays", "suite"))
 
 QUICK: dict[str, Any] = {
     **{"n": "2,3", "batch": "4", "dtype": "float32,complex128", "arms": "vendor", "backend": "host"},
@@ -38,9 +38,9 @@ def cells_of(path: Path) -> list[tuple[str, ...]]:
 
 
 def test_a_file_for_each_op(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lu_suite.lu_suite(out=tmp_path, **QUICK | {"n": "2", "nrhs": "1,2"})
-    assert {path.name for path in tmp_path.glob("*")} == {f"{op}.csv" for op in lu_suite.PARTS}
-    for op in lu_suite.PARTS:
+    suite.suite(out=tmp_path, **QUICK | {"n": "2", "nrhs": "1,2"})
+    assert {path.name for path in tmp_path.glob("*")} == {f"{op}.csv" for op in suite.PARTS}
+    for op in suite.PARTS:
         rows = rows_of(tmp_path / f"{op}.csv")
         assert {row["op"] for row in rows} == {op}
         assert {row["commit"] for row in rows} == {"feedbeef"}
@@ -50,7 +50,7 @@ def test_a_file_for_each_op(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_dtypes_change_fastest_so_that_a_short_budget_treats_them_alike(tmp_path: Path) -> None:
-    lu_suite.lu_suite(out=tmp_path, only="getrf", **QUICK | {"batch": "4,1"})
+    suite.suite(out=tmp_path, only="getrf", **QUICK | {"batch": "4,1"})
     assert cells_of(tmp_path / "getrf.csv") == [
         (dtype, n, "0", batch) for batch in "41" for n in "23" for dtype in ("float32", "complex128")
     ]
@@ -62,28 +62,28 @@ def test_a_budget_ends_between_cells_and_another_run_goes_on(
     first, second = tmp_path / "first", tmp_path / "second"
     with monkeypatch.context() as patch:
         ticks = itertools.count()
-        patch.setattr(lu_suite, "time", type("Clock", (), {"monotonic": lambda: next(ticks)}))
-        lu_suite.lu_suite(out=first, only="getrf", budget=3, **QUICK)
+        patch.setattr(suite, "time", type("Clock", (), {"monotonic": lambda: next(ticks)}))
+        suite.suite(out=first, only="getrf", budget=3, **QUICK)
     assert "3 of 4 cells timed" in capsys.readouterr().out
-    lu_suite.lu_suite(out=second, only="getrf", done=first, **QUICK)
+    suite.suite(out=second, only="getrf", done=first, **QUICK)
     assert "1 of 1 cells timed" in capsys.readouterr().out
     held, added = (cells_of(folder / "getrf.csv") for folder in (first, second))
     assert held + added == [(dtype, n, "0", "4") for n in "23" for dtype in ("float32", "complex128")]
 
 
 def test_files_to_go_on_from_are_not_written_over(tmp_path: Path) -> None:
-    lu_suite.lu_suite(out=tmp_path, only="getrf", **QUICK)
+    suite.suite(out=tmp_path, only="getrf", **QUICK)
     before = (tmp_path / "getrf.csv").read_bytes()
     with pytest.raises(ArgumentError, match=r"done: got .*, accepted is a folder other than"):
-        lu_suite.lu_suite(out=tmp_path, only="getrf", done=tmp_path / ".", **QUICK)
+        suite.suite(out=tmp_path, only="getrf", done=tmp_path / ".", **QUICK)
     assert (tmp_path / "getrf.csv").read_bytes() == before
 
 
 def test_a_wrong_result_fails_the_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     idle = arms.Arm("idle", lambda setup, operands: None)
-    monkeypatch.setattr(lu_suite, "parse_arms", lambda text, op: (idle,))
+    monkeypatch.setattr(suite, "parse_arms", lambda text, op: (idle,))
     with pytest.raises(SystemExit, match="4 rows have no time"):
-        lu_suite.lu_suite(out=tmp_path, only="getri", **QUICK)
+        suite.suite(out=tmp_path, only="getri", **QUICK)
 
 
 @pytest.mark.parametrize(
@@ -91,13 +91,13 @@ def test_a_wrong_result_fails_the_suite(tmp_path: Path, monkeypatch: pytest.Monk
 )
 def test_words_that_make_no_sense(tmp_path: Path, words: dict[str, str], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
-        lu_suite.lu_suite(out=tmp_path, **QUICK | words)
+        suite.suite(out=tmp_path, **QUICK | words)
 
 
 def test_full_batches() -> None:
     orders = (16, 17, 32, 48, 49, 64, 96, 128, 192, 256, 384, 512, 1024, 2048, 4096)
     batches = (131072, 65536, 32768, 32768, 16384, 16384, 8192, 4096, 4096, 2048, 512, 512, 128, 32, 32)
-    assert tuple(map(lu_suite.saturating, orders)) == batches
+    assert tuple(map(suite.saturating, orders)) == batches
 
 
 def test_a_loop_over_the_items_is_timed_at_large_orders_alone(
@@ -109,32 +109,32 @@ def test_a_loop_over_the_items_is_timed_at_large_orders_alone(
         asked.append(text)
         return (arms.route_arm("vendor"),)
 
-    monkeypatch.setattr(lu_suite, "parse_arms", parse)
+    monkeypatch.setattr(suite, "parse_arms", parse)
     words = QUICK | {"arms": "vendor,vendor/loop", "dtype": "float32", "n": "511,512", "batch": "1"}
-    lu_suite.lu_suite(out=tmp_path, only="getrf", **words)
+    suite.suite(out=tmp_path, only="getrf", **words)
     assert asked == ["vendor", "vendor,vendor/loop"]
 
 
 def test_arms_of_libraries_that_are_not_installed_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lu_suite, "find_spec", lambda name: None)
-    assert "torch-magma" not in lu_suite._part("getrf", "", "", "", "").arms
-    monkeypatch.setattr(lu_suite, "find_spec", lambda name: object())
-    assert "torch-magma" in lu_suite._part("getrf", "", "", "", "").arms
+    monkeypatch.setattr(suite, "find_spec", lambda name: None)
+    assert "torch-magma" not in suite._part("getrf", "", "", "", "").arms
+    monkeypatch.setattr(suite, "find_spec", lambda name: object())
+    assert "torch-magma" in suite._part("getrf", "", "", "", "").arms
 
 
-@pytest.mark.parametrize("op", lu_suite.PARTS)
+@pytest.mark.parametrize("op", suite.PARTS)
 def test_the_grid_of_an_op_starts_with_the_vendor_and_names_every_native_route(op: str) -> None:
-    part = lu_suite.PARTS[op]
+    part = suite.PARTS[op]
     native = {name for name in ROUTES[op] if name not in ("vendor", "vendor/loop")}
     below = {"tiny"} if min(part.orders) > 32 else set()
     assert part.arms[0] == "vendor"
     assert native - below <= set(part.arms)
-    assert arms.parse_arms(",".join(name for name in part.arms if name not in lu_suite.NEEDS), op)
+    assert arms.parse_arms(",".join(name for name in part.arms if name not in suite.NEEDS), op)
 
 
 def test_the_command_line(tmp_path: Path) -> None:
     words = ["--only", "getrf", "--n", "2", "--batch", "2", "--dtype", "float64", "--arms", "vendor"]
-    command = [sys.executable, "-m", "bench.lu_suite", *words, "--backend", "host", "--out", str(tmp_path)]
+    command = [sys.executable, "-m", "bench.suite", *words, "--backend", "host", "--out", str(tmp_path)]
     options: dict[str, Any] = {"capture_output": True, "text": True, "check": False}
     done = subprocess.run([*command, "--max-reps", "5"], cwd=bench_folder().parent, **options)
     assert done.returncode == 0, done.stderr
@@ -142,4 +142,4 @@ def test_the_command_line(tmp_path: Path) -> None:
     command[command.index("getrf")] = "potrf"
     wrong = subprocess.run(command, cwd=bench_folder().parent, **options)
     assert wrong.returncode == 1
-    assert "lu_suite: only: got" in wrong.stderr
+    assert "suite: only: got" in wrong.stderr
