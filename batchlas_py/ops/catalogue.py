@@ -41,12 +41,12 @@ def catalogue(arch: str) -> dict[str, tuple[KernelSource, ...]]:
         "getrs cta": tuple(KernelSource("getrs_cta", spec) for spec in getrs_cta_specs(arch)),
         "gesv tiny": tuple(KernelSource("gesv_tiny", spec) for spec in tiny_specs("gesv", arch)),
         **{
-            f"{op} tiny": tuple(KernelSource(f"{op}_tiny", spec) for spec in qr_tiny_specs(op))
+            f"{op} tiny": tuple(KernelSource(f"{op}_tiny", spec) for spec in qr_tiny_specs(op, arch))
             for op in ("geqrf", "orgqr", "qr")
         },
-        "geqrf cta": tuple(KernelSource("geqrf_panel", spec) for spec in whole_specs()),
-        "geqrf blocked": tuple(KernelSource("geqrf_panel", spec) for spec in qr_panel_specs()),
-        "ormqr blocked": tuple(KernelSource("qr_apply", spec) for spec in apply_specs()),
+        "geqrf cta": tuple(KernelSource("geqrf_panel", spec) for spec in whole_specs(arch)),
+        "geqrf blocked": tuple(KernelSource("geqrf_panel", spec) for spec in qr_panel_specs(arch)),
+        "ormqr blocked": tuple(KernelSource("qr_apply", spec) for spec in apply_specs(arch)),
         "helpers": (
             *(KernelSource("relayout", spec) for spec in relayouts),
             *(KernelSource("batch_tools", spec) for spec in tools),

@@ -23,12 +23,13 @@ def test_every_problem_of_tiny_finds_its_kernel(arch: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("op", ["geqrf", "orgqr", "qr"])
+@pytest.mark.parametrize("arch", RECORDED)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_every_problem_of_tiny_qr_finds_its_kernel(dtype: str, op: str) -> None:
-    shipped = {(source.name, source.spec) for sources in catalogue("sm_90").values() for source in sources}
-    for m in range(1, qr_choice.tiny_limit(op, dtype) + 1):
-        for n in range(1, qr_choice.tiny_limit(op, dtype) + 1):
-            assert (f"{op}_tiny", qr_choice.tiny_spec(op, dtype, m, n)) in shipped
+def test_every_problem_of_tiny_qr_finds_its_kernel(dtype: str, arch: str, op: str) -> None:
+    shipped = {(source.name, source.spec) for sources in catalogue(arch).values() for source in sources}
+    for m in range(1, qr_choice.tiny_limit(op, dtype, arch) + 1):
+        for n in range(1, qr_choice.tiny_limit(op, dtype, arch) + 1):
+            assert (f"{op}_tiny", qr_choice.tiny_spec(op, dtype, m, n, arch)) in shipped
 
 
 @pytest.mark.parametrize("arch", RECORDED)

@@ -1,4 +1,4 @@
-"""The QR oracle against LAPACK, at the ends of the range of numbers, and the ratios on right and wrong results."""
+"""The QR oracle against LAPACK and at the ends of the range of numbers; ratios of right and wrong results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scipy.linalg import get_lapack_funcs
 
 from batchlas_py.dtypes import DTYPES, is_complex
 from batchlas_py.testing import matgen, ratios
-from batchlas_py.testing.qr_oracle import geqr2, larfg, orm2r, org2r
+from batchlas_py.testing.qr_oracle import geqr2, larfg, org2r, orm2r
 
 SHAPES = [(1, 1), (5, 5), (7, 3), (3, 7)]
 each_dtype = pytest.mark.parametrize("dtype", DTYPES)
