@@ -12,6 +12,7 @@ __all__ = ["GetriSpec", "getri_spec", "getri_specs"]
 
 MOST_COLUMNS: Final = 128
 MOST: Final = 1 << 30
+HOPPER: Final = 90
 
 
 class _Tile(NamedTuple):
@@ -23,23 +24,44 @@ class _Tile(NamedTuple):
     min_blocks: int
 
 
-_TILES: Final = {
-    "float32": (
-        _Tile(8, 8, True, 5),
-        _Tile(16, 16, True, 4),
-        _Tile(32, 32, False, 3),
-        _Tile(48, 16, False, 4),
-        _Tile(MOST, 32, False, 3),
-    ),
-    "float64": (
-        _Tile(8, 8, True, 4),
-        _Tile(16, 16, True, 2),
-        _Tile(32, 32, False, 2),
-        _Tile(48, 16, False, 3),
-        _Tile(MOST, 32, False, 2),
-    ),
-    "complex64": (_Tile(8, 8, True, 4), _Tile(16, 16, True, 3), _Tile(MOST, 16, False, 3)),
-    "complex128": (_Tile(8, 8, True, 3), _Tile(16, 16, True, 2), _Tile(MOST, 16, False, 2)),
+# By generation and element type; the same code takes more registers before Hopper.
+_TILES: Final[dict[bool, dict[str, tuple[_Tile, ...]]]] = {
+    True: {
+        "float32": (
+            _Tile(8, 8, True, 5),
+            _Tile(16, 16, True, 4),
+            _Tile(32, 32, False, 3),
+            _Tile(48, 16, False, 4),
+            _Tile(MOST, 32, False, 3),
+        ),
+        "float64": (
+            _Tile(8, 8, True, 4),
+            _Tile(16, 16, True, 2),
+            _Tile(32, 32, False, 2),
+            _Tile(48, 16, False, 3),
+            _Tile(MOST, 32, False, 2),
+        ),
+        "complex64": (_Tile(8, 8, True, 4), _Tile(16, 16, True, 3), _Tile(MOST, 16, False, 3)),
+        "complex128": (_Tile(8, 8, True, 3), _Tile(16, 16, True, 2), _Tile(MOST, 16, False, 2)),
+    },
+    False: {
+        "float32": (
+            _Tile(8, 8, True, 3),
+            _Tile(16, 16, True, 3),
+            _Tile(32, 32, False, 2),
+            _Tile(48, 16, False, 3),
+            _Tile(MOST, 32, False, 2),
+        ),
+        "float64": (
+            _Tile(8, 8, True, 3),
+            _Tile(16, 16, True, 2),
+            _Tile(32, 32, False, 2),
+            _Tile(48, 16, False, 2),
+            _Tile(MOST, 32, False, 2),
+        ),
+        "complex64": (_Tile(8, 8, True, 3), _Tile(16, 16, True, 2), _Tile(MOST, 16, False, 3)),
+        "complex128": (_Tile(8, 8, True, 2), _Tile(MOST, 16, False, 2)),
+    },
 }
 
 
@@ -89,14 +111,18 @@ class GetriSpec:
         return self.order if self.packed else n
 
 
-def getri_spec(dtype: str, n: int) -> GetriSpec:
+def getri_spec(dtype: str, n: int, arch: str = "sm_90") -> GetriSpec:
     """The kernel for matrices of order ``n``."""
-    return next(_spec(dtype, tile) for tile in _TILES[dtype] if n <= tile.largest)
+    return next(_spec(dtype, tile) for tile in _tiles(dtype, arch) if n <= tile.largest)
 
 
-def getri_specs() -> tuple[GetriSpec, ...]:
+def getri_specs(arch: str = "sm_90") -> tuple[GetriSpec, ...]:
     """Every kernel of getri."""
-    return tuple(dict.fromkeys(_spec(dtype, tile) for dtype in DTYPES for tile in _TILES[dtype]))
+    return tuple(dict.fromkeys(_spec(dtype, tile) for dtype in DTYPES for tile in _tiles(dtype, arch)))
+
+
+def _tiles(dtype: str, arch: str) -> tuple[_Tile, ...]:
+    return _TILES[int(arch.removeprefix("sm_")) >= HOPPER][dtype]
 
 
 def _spec(dtype: str, tile: _Tile) -> GetriSpec:

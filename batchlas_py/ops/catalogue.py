@@ -41,19 +41,19 @@ def catalogue(arch: str) -> dict[str, tuple[KernelSource, ...]]:
         "trsm cta": tuple(KernelSource("trsm_cta", spec) for spec in trsm_specs()),
         "laswp": tuple(KernelSource("laswp", LaswpSpec(kind, dtype)) for kind in SWAPS for dtype in DTYPES),
         "getrs cta": tuple(KernelSource("getrs_cta", spec) for spec in getrs_cta_specs(arch)),
-        "getri cta": tuple(KernelSource("getri_cta", spec) for spec in getri_specs()),
+        "getri cta": tuple(KernelSource("getri_cta", spec) for spec in getri_specs(arch)),
         "gesv tiny": tuple(KernelSource("gesv_tiny", spec) for spec in tiny_specs("gesv", arch)),
         "potrf tiny": tuple(KernelSource("potrf_tiny", spec) for spec in spd_tiny_specs("potrf", arch)),
         "potrf cta": tuple(KernelSource("potrf_cta", spec) for spec in potrf_cta_specs(arch)),
         "potrf lpanel": tuple(KernelSource("potrf_lpanel", spec) for spec in lpanel_specs()),
         "posv tiny": tuple(KernelSource("posv_tiny", spec) for spec in spd_tiny_specs("posv", arch)),
         **{
-            f"{op} tiny": tuple(KernelSource(f"{op}_tiny", spec) for spec in qr_tiny_specs(op))
+            f"{op} tiny": tuple(KernelSource(f"{op}_tiny", spec) for spec in qr_tiny_specs(op, arch))
             for op in ("geqrf", "orgqr", "qr")
         },
-        "geqrf cta": tuple(KernelSource("geqrf_panel", spec) for spec in whole_specs()),
-        "geqrf blocked": tuple(KernelSource("geqrf_panel", spec) for spec in qr_panel_specs()),
-        "ormqr blocked": tuple(KernelSource("qr_apply", spec) for spec in apply_specs()),
+        "geqrf cta": tuple(KernelSource("geqrf_panel", spec) for spec in whole_specs(arch)),
+        "geqrf blocked": tuple(KernelSource("geqrf_panel", spec) for spec in qr_panel_specs(arch)),
+        "ormqr blocked": tuple(KernelSource("qr_apply", spec) for spec in apply_specs(arch)),
         "helpers": (
             *(KernelSource("relayout", spec) for spec in relayouts),
             *(KernelSource("batch_tools", spec) for spec in tools),

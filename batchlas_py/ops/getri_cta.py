@@ -25,7 +25,7 @@ def _threads(spec: GetriSpec, n: int) -> int:
 
 def _launch(call: Call) -> None:
     problem, ops = call.problem, call.operands
-    spec, inverse = getri_spec(problem.dtype, problem.n), ops["inv"]
+    spec, inverse = getri_spec(problem.dtype, problem.n, call.device.arch), ops["inv"]
     threads = _threads(spec, problem.n)
     groups = 1 if spec.packed else -(-problem.n // threads)
     blocks = -(-problem.batch // spec.members(threads)) * groups

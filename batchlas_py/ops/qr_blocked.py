@@ -42,7 +42,7 @@ def _can_run(problem: Problem, device: DeviceInfo) -> Verdict:
     if not verdict.ok:
         return verdict
     m = _rows(problem)
-    if apply_spec(problem.dtype, m) is None or panel_spec(problem.dtype, m) is None:
+    if apply_spec(problem.dtype, m, device.arch) is None or panel_spec(problem.dtype, m, device.arch) is None:
         return no(f"{m} rows are more than the registers of a block hold of {problem.dtype}")
     return YES
 
@@ -71,7 +71,7 @@ def apply_reflectors(
     unit : bool
         Start from the identity whatever ``c`` holds.
     """
-    spec = apply_spec(c.dtype, c.rows)
+    spec = apply_spec(c.dtype, c.rows, call.device.arch)
     assert spec is not None, "can_run has refused"
     tiles, groups = -(-c.cols // spec.lanes), spec.groups(c.rows)
     numbers = (c.rows, c.cols, k, *way, unit, groups, spec.sums_at(groups))
@@ -99,7 +99,7 @@ def _geqrf(call: Call) -> None:
 
 def _panel(qr: BatchView, tau: BatchView, first: int, call: Call) -> int:
     """Factor a panel and update what is right of it; returns its width."""
-    spec = panel_spec(qr.dtype, qr.rows - first)
+    spec = panel_spec(qr.dtype, qr.rows - first, call.device.arch)
     assert spec is not None, "can_run has refused"
     width, rows = min(spec.lanes, qr.cols - first), slice(first, qr.rows)
     panel = block(qr, rows, slice(first, first + width))

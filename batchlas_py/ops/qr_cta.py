@@ -26,7 +26,7 @@ def _can_run(problem: Problem, device: DeviceInfo) -> Verdict:
     verdict = needs_gpu(device)
     if not verdict.ok:
         return verdict
-    spec = whole_spec(problem.dtype, problem.m, problem.n)
+    spec = whole_spec(problem.dtype, problem.m, problem.n, device.arch)
     if spec is None:
         size = f"n = {problem.n}" if problem.m == problem.n else f"{problem.m} x {problem.n}"
         return no(f"{size} is more than the registers of a block hold of {problem.dtype}")
@@ -60,7 +60,7 @@ def launch_panel(
 
 def _launch(call: Call) -> None:
     problem = call.problem
-    spec = whole_spec(problem.dtype, problem.m, problem.n)
+    spec = whole_spec(problem.dtype, problem.m, problem.n, call.device.arch)
     assert spec is not None, "can_run has refused"
     ops = call.operands
     launch_panel(spec, ops["a"], ops["qr"], ops["tau"], 0, call)

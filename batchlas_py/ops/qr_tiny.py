@@ -23,10 +23,10 @@ def can_run(problem: Problem, device: DeviceInfo) -> Verdict:
     verdict = needs_gpu(device)
     if not verdict.ok:
         return verdict
-    limit = tiny_limit(problem.op, problem.dtype)
+    limit = tiny_limit(problem.op, problem.dtype, device.arch)
     for name, extent in (("m", problem.m), ("n", problem.n)):
         if extent > limit:
-            return no(f"{name} = {extent} is above {limit}, the most for {problem.dtype}")
+            return no(f"{name} = {extent} is above {limit}, the most for {problem.dtype} on {device.arch}")
     if problem.op == "orgqr" and not problem.k:
         return no("k = 0: there are no reflectors")
     if problem.op == "qr" and problem.k != min(problem.m, problem.n):
@@ -56,7 +56,7 @@ def family(op: str) -> Family:
 
     def launch(call: Call) -> None:
         problem = call.problem
-        spec = tiny_spec(op, problem.dtype, problem.m, problem.n)
+        spec = tiny_spec(op, problem.dtype, problem.m, problem.n, call.device.arch)
         sizes = [problem.m, problem.n, *([problem.k] if op == "orgqr" else [])]
         kernel(KernelSource(f"{op}_tiny", spec), call.device.ordinal).launch(
             call.stream,

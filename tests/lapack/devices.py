@@ -207,7 +207,7 @@ class EmulatedCublas(Emulated):
 class Cuda(Device):
     """The package's kernels on a GPU; arrays are CuPy's."""
 
-    pins: ClassVar[Mapping[str, str]] = {"getrf": "tiny", "gesv": "tiny"}
+    pins: ClassVar[Mapping[str, str]] = {"getrf": "tiny", "gesv": "tiny", "gemm": "cta"}
     native = True
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The QR oracle against LAPACK at the ends of the range of numbers; ratios of right and wrong results."""
+"""The QR oracle against LAPACK and at the ends of the range of numbers; ratios of right and wrong results."""
 
 from __future__ import annotations
 
