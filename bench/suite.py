@@ -95,7 +95,7 @@ PARTS: Final = {
         (4, 8, 12, 16, 24, 32, 33, 48, 64, 96, 128, 192, 256, 384, 512),
         (0,),
         FULL,
-        ("vendor", "torch-magma", "tiny", "cta", "blocked"),
+        ("vendor", "tiny", "cta", "blocked"),
     ),
     "orgqr": Part((8, 16, 24, 32, 64), (0,), FULL, ("blocked", "tiny")),
     "qr": Part((8, 16, 24, 32, 48, 64), (0,), "8192", ("torch", "tiny", "blocked")),
