@@ -132,7 +132,8 @@ class Harness:
         for order in rotations(trials):
             for trial in order:
                 self._burst(work, trial)
-            if all(self.policy.enough(t.samples) for t in trials) or time.monotonic() > deadline:
+            late = time.monotonic() > deadline
+            if all(self.policy.enough(t.samples, late=late) for t in trials):
                 return
 
     def _burst(self, work: Work, trial: _Trial) -> None:

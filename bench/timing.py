@@ -41,10 +41,10 @@ class Policy:
     seconds: float = 10.0
     burst: int = 5
 
-    def enough(self, samples: Samples) -> bool:
-        """Whether the samples agree, or are as many as they may be."""
+    def enough(self, samples: Samples, *, late: bool = False) -> bool:
+        """Whether the samples are as many as they may be, or enough that agree or whose time is up."""
         count = len(samples.values)
-        return count >= self.most or (count >= self.fewest and samples.rel_sd < self.rel_sd)
+        return count >= self.most or (count >= self.fewest and (late or samples.rel_sd < self.rel_sd))
 
     def burst_length(self, samples: Samples) -> int:
         """Calls until the next restoration: one until the arm's speed is known, and of a slow arm."""

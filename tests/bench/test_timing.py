@@ -38,6 +38,7 @@ def test_a_single_sample_has_no_deviation() -> None:
 def test_when_samples_are_enough(values: list[float], enough: bool) -> None:
     policy = timing.Policy(rel_sd=0.05, fewest=4, most=8)
     assert policy.enough(timing.Samples(values)) is enough
+    assert policy.enough(timing.Samples(values), late=True) is (len(values) >= 4)
 
 
 @pytest.mark.parametrize(
