@@ -148,7 +148,7 @@ def _tiles(spec: GetriSpec) -> tuple[Any, Any]:
             number, live = int32(i + lane), int32(i + lane) < n
             pivot = f[int64(min(number, int32(n - int32(1)))) * (int64(row) + int64(col))]
             invert(pivot, live, uint32(slots + uint32(lane)), scales, inverses)
-            if live and pivot == zero:
+            if pivot == zero:
                 first_zero[0] = min(first_zero[0], int32(number + int32(1)))
         _meet(who, order)
 

@@ -78,7 +78,11 @@ NARROW_UP_TO_IF_FEW: Final = 512
 def workspace_of(problem: Problem, device: DeviceInfo) -> Workspace:
     """Memory of one call: where a panel's rows came from, and the factors if they are not column-major."""
     rows = 0 if problem.layout == "F" else problem.m * problem.n * itemsize(problem.dtype)
-    return Workspace.of(moved=problem.batch * problem.m * PIVOT_BYTES, factors=problem.batch * rows)
+    return Workspace.of(moved=_moved(problem), factors=problem.batch * rows)
+
+
+def _moved(problem: Problem) -> int:
+    return problem.batch * problem.m * PIVOT_BYTES
 
 
 def _can_run(problem: Problem, device: DeviceInfo) -> Verdict:
@@ -87,7 +91,7 @@ def _can_run(problem: Problem, device: DeviceInfo) -> Verdict:
 
 def _launch(call: Call) -> None:
     ops, problem = call.operands, call.problem
-    space = Workspace.of(moved=problem.batch * problem.m * PIVOT_BYTES)
+    space = Workspace.of(moved=_moved(problem))
     with (
         column_major_result(ops["lu"], call, ops["a"]) as lu,
         workspace(space, call.stream, call.device.ordinal) as at,

@@ -86,9 +86,7 @@ def test_a_wrong_result_fails_the_suite(tmp_path: Path, monkeypatch: pytest.Monk
         suite.suite(out=tmp_path, only="getri", **QUICK)
 
 
-@pytest.mark.parametrize(
-    ("words", "message"), [({"only": "gemm"}, "only: got 'gemm'"), ({"n": "x"}, "n: ")]
-)
+@pytest.mark.parametrize(("words", "message"), [({"only": "gemm"}, "only: got 'gemm'"), ({"n": "x"}, "n: ")])
 def test_words_that_make_no_sense(tmp_path: Path, words: dict[str, str], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         suite.suite(out=tmp_path, **QUICK | words)

@@ -21,6 +21,7 @@ from ..kernels import (
 )
 from ..kernels.inputs import LARGEST, SMALLEST
 from .cholesky import PLANS as CHOLESKY
+from .getri import GETRI
 from .mutation import Edit
 from .qr import QR_BREAKS
 
@@ -1321,7 +1322,7 @@ BREAKS = (
             "regular items invalidated": ("info[item] > int32(0)", "info[item] >= int32(0)"),
         },
     ),
-    *(broken for plan in CHOLESKY for broken in _breaks(*plan)),
+    *(broken for plan in (*GETRI, *CHOLESKY) for broken in _breaks(*plan)),
     *_breaks(
         "device.jit",
         _registers(),
