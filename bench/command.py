@@ -56,8 +56,8 @@ def bench(
     Parameters
     ----------
     op : str
-        ``getrf``, ``getrs``, ``getri``, ``gesv``, ``gemm``, ``trsm``, ``laswp``, ``geqrf``, ``orgqr``,
-        ``ormqr`` or ``qr``.
+        ``getrf``, ``getrs``, ``getri``, ``gesv``, ``potrf``, ``potrs``, ``posv``, ``geqrf``, ``orgqr``,
+        ``ormqr``, ``qr``, ``gemm``, ``trsm`` or ``laswp``.
     n : str
         Grid of orders.
     m : int

@@ -16,7 +16,7 @@ from batchlas_py.cli.bench import bench
 from batchlas_py.errors import ArgumentError, BackendUnavailable
 from batchlas_py.problem import DeviceInfo
 
-arms, arrays, command = (bench_module(name) for name in ("arms", "arrays", "command"))
+arms, arrays, command, setups = (bench_module(name) for name in ("arms", "arrays", "command", "setups"))
 
 QUICK: dict[str, Any] = {"n": "2,3", "batch": "6", "dtype": "float32,complex128", "reps": 2, "max_reps": 2}
 
@@ -31,7 +31,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize("op", ["getrf", "getrs", "getri", "gesv", "gemm", "trsm", "laswp"])
+@pytest.mark.parametrize("op", setups.SETUPS)
 def test_from_words_to_rows(op: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bench(op, **QUICK, backend="host", arms="vendor,auto", out=tmp_path / "rows.csv", commit="feedbeef")
     rows = rows_of(tmp_path / "rows.csv")
@@ -41,11 +41,12 @@ def test_from_words_to_rows(op: str, tmp_path: Path, capsys: pytest.CaptureFixtu
     ]
     for row in rows:
         assert (row["op"], row["m"], row["batch"], row["route"]) == (op, row["n"], "6", "vendor")
-        assert row["nrhs"] == ("0" if op in ("getrf", "getri", "laswp") else "1")
+        assert row["nrhs"] == ("1" if setups.SETUPS[op].has_rhs else "0")
         assert float(row["median_us"]) > 0
         assert float(row["roof_us"]) > 0
         assert 0 <= float(row["residual_ratio"]) < 30
         assert row["commit"] == "feedbeef"
+    assert f"``{op}``" in (bench.__doc__ or "")
     assert "copy" in (screen := capsys.readouterr().out)
     assert len(screen.splitlines()) == 3 + len(rows)
 

@@ -111,7 +111,7 @@ def test_ends_of_the_range(end: str, to: str) -> None:
     n, dtype = 9, "float64"
     a = np.eye(n)[None] * (np.finfo(dtype).max / 4 if end == LARGEST else np.finfo(dtype).tiny * 4)
     x, info = inverse(a.astype(dtype), np.arange(1, n + 1, dtype=np.int32)[None], "F-ld", to)
-    np.testing.assert_allclose(x, np.eye(n)[None] / a[0, 0, 0], rtol=4 * np.finfo(dtype).eps, atol=0)
+    np.testing.assert_allclose(x, np.eye(n)[None] / a[0, 0, 0], rtol=4 * float(np.finfo(dtype).eps), atol=0)
     assert not info.any()
 
 
