@@ -18,6 +18,7 @@ COMMANDS = {
     "warm": "Compile kernels into the cache, for any architecture and on any machine.",
     "demo": "Solve real systems of combustion chemistry and check the answers.",
     "bench": "Time routes against each other and against the roof.",
+    "compare": "Which cells of two result files differ by more than noise.",
 }
 
 app = App(
