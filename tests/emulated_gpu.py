@@ -354,7 +354,7 @@ class EmulatedCusolver(QrOfCusolver):
 
 
 class EmulatedCusolverSpd(EmulatedCublas):
-    """cuSOLVER's batched Cholesky by the oracle."""
+    """cuSOLVER's batched Cholesky by the oracle; like cuSOLVER's, it leaves nothing of the other triangle."""
 
     def potrf_batched(
         self,
@@ -369,7 +369,9 @@ class EmulatedCusolverSpd(EmulatedCublas):
     ) -> None:
         status = self.gpu.memory(info, "int32")
         for i, matrix in enumerate(self._matrices(dtype, (n, n), a, batch)):
-            matrix[...], status[i] = cholesky.potf2(matrix, uplo)
+            factor, status[i] = cholesky.potf2(matrix, uplo)
+            factor[np.triu_indices(n, 1) if uplo == "L" else np.tril_indices(n, -1)] = np.nan
+            matrix[...] = factor
         self.gpu.streams.append(stream)
 
     def potrs_batched(

@@ -21,6 +21,7 @@ __all__ = [
     "clear",
     "column_major",
     "column_major_result",
+    "column_major_scratch",
     "copy",
     "invalidate",
     "kernel_matrix",
@@ -130,7 +131,8 @@ def pointers(view: BatchView, call: Call) -> Iterator[int]:
 
 
 @contextmanager
-def _column_major_scratch(view: BatchView, call: Call) -> Iterator[BatchView]:
+def column_major_scratch(view: BatchView, call: Call) -> Iterator[BatchView]:
+    """Memory for a batch of the same shape, columns one after another."""
     size = view.batch * view.rows * view.cols * itemsize(view.dtype)
     with scratch(size, call.stream, call.device.ordinal) as ptr:
         area = view.rows * view.cols
@@ -143,7 +145,7 @@ def column_major(view: BatchView, call: Call) -> Iterator[BatchView]:
     if view.layout == "F":
         yield view
         return
-    with _column_major_scratch(view, call) as work:
+    with column_major_scratch(view, call) as work:
         copy(view, work, call)
         yield work
 
@@ -158,7 +160,7 @@ def column_major_result(
             copy(source, target, call)
         yield target
         return
-    with _column_major_scratch(target, call) as work:
+    with column_major_scratch(target, call) as work:
         if source is not None:
             copy(source, work, call)
         yield work

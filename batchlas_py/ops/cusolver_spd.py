@@ -1,7 +1,7 @@
 """The vendor families of Cholesky on the GPU: cuSOLVER's batched calls, and cuBLAS's solves.
 
 The transpose of a row-major matrix is column-major at the same addresses, and its other triangle has the
-transposed factor: such matrices go in as they lie. Only other strides are copied.
+transposed factor: solves take such factors as they lie. Only other strides are copied.
 """
 
 from __future__ import annotations
@@ -17,8 +17,15 @@ from ..runtime.memory import scratch
 from ..vendor import cusolver
 from ..views import BatchView, transposed
 from . import cublas_blas
-from .common import column_major, column_major_result, invalidate, pointers
-from .triangles import solves
+from .common import (
+    column_major,
+    column_major_result,
+    column_major_scratch,
+    copy,
+    invalidate,
+    pointers,
+)
+from .triangles import as_lower, merge, solves
 
 __all__ = ["posv", "potrf", "potrs"]
 
@@ -27,21 +34,21 @@ INFO_BYTES: Final = 4
 
 
 def potrf(call: Call) -> None:
-    """cusolverDn?potrfBatched."""
-    problem, c, uplo = call.problem, call.operands["c"], call.problem.uplo
-    if c.layout == "C":
-        c, uplo = transposed(c), OTHER_TRIANGLE[uplo]
-    with column_major_result(c, call, c) as factors, pointers(factors, call) as table:
+    """cusolverDn?potrfBatched of a copy, because it writes to the other triangle too."""
+    lower, info = as_lower(call.operands["c"], call.problem.uplo), call.operands["info"]
+    with column_major_scratch(lower, call) as factors, pointers(factors, call) as table:
+        copy(lower, factors, call)
         cusolver.potrf_batched(
-            c.dtype,
+            lower.dtype,
             call.device.ordinal,
             call.stream,
-            uplo,
-            problem.n,
+            "L",
+            lower.rows,
             (table, factors.ld),
-            call.operands["info"].ptr,
-            problem.batch,
+            info.ptr,
+            lower.batch,
         )
+        merge(factors, info, lower, 0, call)
 
 
 def potrs(call: Call) -> None:
