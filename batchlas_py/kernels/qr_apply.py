@@ -47,9 +47,9 @@ def _vectors(spec: ApplySpec) -> tuple[Any, Any, int]:
     one, zero, last_step = element(1), element(0), int32(1)
 
     @device
-    def fetch_one(e, held, v, row_stride, offset, first, lane, j, m, conj):
+    def fetch_one(e, held, v, row_stride, first, lane, j, m, conj):
         row = int32(int32(first + e * lanes) + lane)
-        value = v[int32(int32(min(row, int32(m - last_step)) * row_stride) + offset)]
+        value = v[int32(min(row, int32(m - last_step)) * row_stride)]
         value = select(conj != int32(0), conjugate(value), value)
         held[e] = select(row > j and row < m, value, select(row == j, one, zero))
 
@@ -59,7 +59,7 @@ def _vectors(spec: ApplySpec) -> tuple[Any, Any, int]:
         if i < rows:
             memory[at + uint32(i)] = held[e]
 
-    arguments = "held, v, row_stride, offset, first, lane, j, m, conj"
+    arguments = "held, v, row_stride, first, lane, j, m, conj"
     fetch = static_for(fetch_one, range(each), arguments)
     return fetch, static_for(put_one, range(each), "held, memory, at, lane"), each
 
@@ -75,14 +75,14 @@ def _unit_columns(spec: ApplySpec) -> Any:
     return static_for(put_unit, range(spec.rows), "a, first, column")
 
 
-def _application(spec: ApplySpec) -> Any:
-    """``(a, held, memory, v, v_row, v_col, tau, m, k, way, place, sums_at)``: all vectors, one by one."""
-    dtype, rows = spec.dtype, spec.rows
-    arith, conjugate = arithmetic(dtype), field(dtype).conjugate
-    fetch, put, _ = _vectors(spec)
-    sum_up, subtract, multiply = products(dtype, rows), subtracting(dtype, rows), arith.multiply
-    pitch, lanes, full, zero = int32(mailbox_pitch(dtype, rows)), int32(spec.lanes), FULL, arith.element(0)
-    everything, one, none, depth = int32(-1), int32(1), int32(0), int32(rows)
+def _accumulation(spec: ApplySpec) -> Any:
+    """``(a, memory, mail, sums, place, owner) -> sum``: the vector times the lane's column."""
+    sum_up, lanes, zero = (
+        products(spec.dtype, spec.rows),
+        int32(spec.lanes),
+        arithmetic(spec.dtype).element(0),
+    )
+    everything, one = int32(-1), int32(1)
 
     @device
     def accumulate(a, memory, mail, sums, place, owner):
@@ -90,11 +90,26 @@ def _application(spec: ApplySpec) -> Any:
         if group >= owner:
             memory[uint32(sums + uint32(group * lanes))] = sum_up(everything, a, memory, mail)
         cuda.syncthreads()
-        total, g = zero, owner
+        total, g, at = zero, owner, uint32(sums + uint32(owner * lanes))
         while g < groups:
-            total = total + memory[uint32(sums + uint32(g * lanes))]
-            g = int32(opaque(g) + one)
+            total = total + memory[at]
+            g, at = int32(opaque(g) + one), uint32(at + uint32(lanes))
         return total
+
+    return accumulate
+
+
+def _application(spec: ApplySpec) -> Any:
+    """``(a, held, memory, v, v_row, v_col, tau, m, k, way, place, sums_at)``: all vectors, one by one.
+
+    ``mail`` and ``sums`` are those of this step, ``next_mail`` and ``next_sums`` those of the next.
+    """
+    dtype, rows = spec.dtype, spec.rows
+    arith, conjugate = arithmetic(dtype), field(dtype).conjugate
+    (fetch, put, _), accumulate = _vectors(spec), _accumulation(spec)
+    subtract, multiply = subtracting(dtype, rows), arith.multiply
+    pitch, lanes, full = int32(mailbox_pitch(dtype, rows)), int32(spec.lanes), FULL
+    everything, one, none, depth = int32(-1), int32(1), int32(0), uint32(rows)
 
     @device
     def apply(a, held, memory, v, v_row, v_col, tau, m, k, way, place, sums_at):
@@ -102,22 +117,27 @@ def _application(spec: ApplySpec) -> Any:
         lane, group, groups, first = place
         step = select(backward != none, int32(-1), one)
         j, s = select(backward != none, int32(k - one), none), none
-        fetch(held, v, v_row, int32(j * v_col), first, lane, j, m, conj_v)
-        weight = tau[j]
+        mail, sums = uint32(group * pitch), uint32(sums_at + uint32(lane))
+        next_mail, next_sums = uint32(mail + uint32(groups * pitch)), uint32(sums + uint32(groups * lanes))
+        source, weight_at = advance(v, int64(j) * int64(v_col)), advance(tau, int64(j))
+        fetch(held, source, v_row, first, lane, j, m, conj_v)
+        weight = weight_at[0]
         while s < k:
-            turn, owner = int32(opaque(s) & one), int32(j // depth)
-            mail = uint32(int32(int32(turn * groups) + group) * pitch)
-            sums = uint32(sums_at + uint32(int32(int32(turn * groups) * lanes) + lane))
+            owner = int32(uint32(j) // depth)
             put(held, memory, mail, lane)
             cuda.syncwarp(full)
             now = select(conj_tau != none, conjugate(weight), weight)
-            j = min(max(int32(j + step), none), int32(k - one))
-            fetch(held, v, v_row, int32(j * v_col), first, lane, j, m, conj_v)
-            weight = tau[j]
+            s = int32(opaque(s) + one)
+            hop = select(s < k, step, none)
+            j = int32(j + hop)
+            source, weight_at = advance(source, int64(hop) * int64(v_col)), advance(weight_at, int64(hop))
+            fetch(held, source, v_row, first, lane, j, m, conj_v)
+            weight = weight_at[0]
             total = accumulate(a, memory, mail, sums, place, owner)
             if group >= owner:
                 subtract(everything, a, multiply(now, total), memory, mail)
-            s = int32(opaque(s) + one)
+            mail, next_mail = next_mail, mail
+            sums, next_sums = next_sums, sums
 
     return apply
 

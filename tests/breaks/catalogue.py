@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from ..kernels import (
+    fitting,
     test_batch_tools,
     test_gemm_cta,
     test_gesv_tiny,
@@ -106,7 +107,7 @@ def _copies() -> partial[None]:
 
 
 def _registers() -> partial[None]:
-    code = next(code for code in test_resources.shipped() if str(code) == "getrf_tiny-float32-32-32-False-0")
+    code = next(code for code in fitting.shipped() if str(code) == "getrf_tiny-float32-32-32-False-0")
     return partial(test_resources.test_every_kernel_lives_in_registers, code)
 
 

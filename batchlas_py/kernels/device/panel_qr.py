@@ -185,42 +185,52 @@ def _publication(spec: QrPanelSpec) -> Any:
     )
 
     @device
+    def blank(first, u, memory, mail, live, lane):
+        i = int32(first + lane)
+        if i < rows and (i <= u or i >= live):
+            memory[mail + uint32(i)] = zero
+
+    blank_all = static_for(blank, range(0, spec.rows, spec.lanes), "u, memory, mail, live, lane")
+
+    @device
     def send(u, j, a, memory, mail, live, owner, place):
         lane, group, column, _, _ = place
         if column == j and group >= owner:
             publish(whole, a, memory, mail)
         cuda.syncwarp(full)
-        if group == owner and column // lanes == j // lanes:
-            i = lane
-            while i < rows:
-                if i <= u or i >= live:
-                    memory[mail + uint32(i)] = zero
-                i = int32(opaque(i) + lanes)
+        if group == owner and uint32(int32(j - column) + lane) < uint32(lanes):
+            blank_all(u, memory, mail, live, lane)
         meet()
 
     return send
 
 
-def _places(spec: QrPanelSpec) -> Any:
-    """``(j, place, sums_at) -> (mail, row, sums, owner)``.
+def _regions(spec: QrPanelSpec) -> Any:
+    """``(place, sums_at) -> regions``: mailbox and sums of the even steps, how far those of the odd ones are.
 
-    Where in step j the group's mailbox begins, the row of the diagonal, and the sums; the group of that row.
+    The last number is how far the row of the diagonal is from the sums.
     """
-    pitch, depth, one = int32(mailbox_pitch(spec.dtype, spec.rows)), int32(spec.rows), int32(1)
+    pitch, one = int32(mailbox_pitch(spec.dtype, spec.rows)), int32(1)
 
     @device
-    def place_of(j, place, sums_at):
+    def regions_of(place, sums_at):
         _, group, _, groups, width = place
-        turn = int32(j & one)
-        mail = uint32(int32(int32(turn * groups) + group) * pitch)
-        sums = uint32(sums_at + uint32(int32(turn * int32(groups + one)) * width))
-        return mail, uint32(sums + uint32(groups * width)), sums, int32(j // depth)
+        sizes = uint32(groups * pitch), uint32(int32(groups + one) * width)
+        return uint32(group * pitch), sizes[0], sums_at, sizes[1], uint32(groups * width)
 
-    return place_of
+    return regions_of
+
+
+@device
+def _places(turn, regions):
+    """``(mail, row, sums)`` of even or odd steps: the group's mailbox, the row of the diagonal, the sums."""
+    mail, other_mail, sums, other_sums, row = regions
+    at = uint32(sums + uint32(turn * other_sums))
+    return uint32(mail + uint32(turn * other_mail)), uint32(at + row), at
 
 
 def _finish(spec: QrPanelSpec) -> Any:
-    """``(u, j, a, own, scales, state, powers, memory, places, place, total, below)``: reflect the columns."""
+    """``(u, j, owner, a, own, scales, state, powers, memory, places, place, total, below)``."""
     dtype, rows = spec.dtype, spec.rows
     arith, tools, larfg, subtract = (
         arithmetic(dtype),
@@ -233,8 +243,8 @@ def _finish(spec: QrPanelSpec) -> Any:
     everything, fresh, vanished, next_step = int32(NOTHING), int32(FRESH), int32(VANISHED), int32(1)
 
     @device
-    def finish(u, j, a, own, scales, state, powers, memory, places, place, total, below):
-        mail, row, _, owner = places
+    def finish(u, j, owner, a, own, scales, state, powers, memory, places, place, total, below):
+        mail, row, _ = places
         _, group, column, _, _ = place
         alpha = times_real(memory[uint32(row + uint32(j))], powers[UP])
         beta, tau, s = larfg(alpha, below, state[PHASE] != vanished)
@@ -254,21 +264,24 @@ def _finish(spec: QrPanelSpec) -> Any:
 
 
 def _step(spec: QrPanelSpec) -> Any:
-    """``(u, start, a, own, scales, state, powers, memory, keys, place, sums_at, steps)``: step start + u."""
+    """``(u, start, owner, live, a, own, scales, state, powers, memory, place, regions, steps)``.
+
+    Step start + u; ``start`` is even, ``owner`` the group of its row, ``live`` that group's rows left.
+    """
     dtype = spec.dtype
-    place_of, send, finish, sums_of = _places(spec), _publication(spec), _finish(spec), _sums_of(dtype)
+    send, finish, sums_of = _publication(spec), _finish(spec), _sums_of(dtype)
     sum_up, least = products(dtype, spec.rows), arithmetic(dtype).real(LEAST[REAL_OF[dtype]])
-    everything, fresh, tiny, depth = int32(NOTHING), int32(FRESH), int32(TINY), int32(spec.rows)
+    everything, fresh, tiny, one = int32(NOTHING), int32(FRESH), int32(TINY), int32(1)
 
     @device
-    def step(u, start, a, own, scales, state, powers, memory, keys, place, sums_at, steps):
+    def step(u, start, owner, live, a, own, scales, state, powers, memory, place, regions, steps):
         j = int32(start + u)
         if j == state[NEXT] and j < steps:
             _, group, column, groups, width = place
-            places = place_of(j, place, sums_at)
-            mail, row, sums, owner = places
+            places = _places(uint32(u & one), regions)
+            mail, row, sums = places
             if state[PHASE] == fresh:
-                send(u, j, a, memory, mail, int32(depth - start % depth), owner, place)
+                send(u, j, a, memory, mail, live, owner, place)
             if group >= owner:
                 total = sum_up(everything, a, memory, mail)
                 memory[uint32(uint32(sums + uint32(group * width)) + uint32(column))] = total
@@ -280,7 +293,7 @@ def _step(spec: QrPanelSpec) -> Any:
             if state[PHASE] == fresh and below < least:
                 state[PHASE] = tiny
             else:
-                finish(u, j, a, own, scales, state, powers, memory, places, place, total, below)
+                finish(u, j, owner, a, own, scales, state, powers, memory, places, place, total, below)
 
     return step
 
@@ -295,11 +308,11 @@ def panel_factorization(spec: QrPanelSpec) -> Any:
         column, groups over the rows, columns of all groups). `reflected` tells what the registers mean then.
     """
     dtype, rows = spec.dtype, spec.rows
-    arith, place_of, rotate = arithmetic(dtype), _places(spec), _rotation(spec)
+    arith, regions_of, rotate = arithmetic(dtype), _regions(spec), _rotation(spec)
     begin, step, rescue = _begin(spec), _step(spec), _rescue(spec)
-    real, one, depth, out = arith.real, arith.real(1), int32(rows), int32(WRITTEN_OUT)
-    fresh = int32(FRESH)
-    arguments = "start, a, own, scales, state, powers, memory, keys, place, sums_at, steps"
+    real, one, depth, out = arith.real, arith.real(1), uint32(rows), int32(WRITTEN_OUT)
+    fresh, none = int32(FRESH), uint32(0)
+    arguments = "start, owner, live, a, own, scales, state, powers, memory, place, regions, steps"
     few_steps = static_for(step, range(WRITTEN_OUT), arguments)
 
     @device
@@ -307,21 +320,24 @@ def panel_factorization(spec: QrPanelSpec) -> Any:
         begin(a, own, scales, keys, place)
         state, powers = cuda.local.array(2, int32), cuda.local.array(2, real)
         state[NEXT], state[PHASE], powers[UP], powers[DOWN] = int32(0), fresh, one, one
-        start, turned = int32(0), int32(0)
+        regions, start, turned = regions_of(place, sums_at), int32(0), none
         while start < steps:
-            few_steps(opaque(start), a, own, scales, state, powers, memory, keys, place, sums_at, steps)
+            owner, live = int32(uint32(start) // depth), int32(depth - uint32(start) % depth)
+            few_steps(
+                opaque(start), owner, live, a, own, scales, state, powers, memory, place, regions, steps
+            )
             j = state[NEXT]
             if j < min(steps, int32(start + out)):
-                mail, row, _, owner = place_of(j, place, sums_at)
+                mail, row, _ = _places(uint32(j & int32(1)), regions)
                 alpha = memory[uint32(row + uint32(j))]
                 rescue(memory, mail, alpha, keys, place, owner, state, powers)
             else:
-                if place[1] == start // depth:
+                if place[1] == owner:
                     rotate(a)
-                    turned = int32(turned + out)
+                    turned = uint32(turned + uint32(out))
                 start = int32(start + out)
-        while turned % depth != int32(0):
+        while uint32(turned % depth) != none:
             rotate(a)
-            turned = int32(turned + out)
+            turned = uint32(turned + uint32(out))
 
     return run

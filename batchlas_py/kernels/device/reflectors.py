@@ -19,6 +19,7 @@ from numba import cuda
 
 from ...dtypes import REAL_OF, is_complex
 from .arithmetic import arithmetic
+from .inverse_root import rooted
 from .jit import device, select, static_for
 
 __all__ = [
@@ -121,7 +122,7 @@ def reflector(dtype: str) -> Any:
         the squares below it. beta is real and has the sign that ``alpha``'s real part has not; the vector is
         ``s`` times the column. Unless ``exists``, tau is zero and the column stays.
     """
-    arith, real = arithmetic(dtype), arithmetic(REAL_OF[dtype])
+    arith, real, norm = arithmetic(dtype), arithmetic(REAL_OF[dtype]), rooted(dtype)
     invert, none, nothing = real.reciprocal, arith.element(0), real.element(0)
 
     @device
@@ -136,9 +137,10 @@ def reflector(dtype: str) -> Any:
 
     @device
     def of_real(alpha, below, exists):
-        beta = -math.copysign(math.sqrt(cuda.fma(alpha, alpha, below)), alpha)
+        size, inverse = norm(cuda.fma(alpha, alpha, below))
+        beta = -math.copysign(size, alpha)
         u = alpha - beta
-        return settled(alpha, exists, beta, quotient(-u, beta, invert(beta)), invert(u))
+        return settled(alpha, exists, beta, quotient(-u, beta, -math.copysign(inverse, alpha)), invert(u))
 
     if not is_complex(dtype):
         return of_real
@@ -147,8 +149,9 @@ def reflector(dtype: str) -> Any:
     @device
     def of_complex(alpha, below, exists):
         squares = cuda.fma(alpha.real, alpha.real, cuda.fma(alpha.imag, alpha.imag, below))
-        beta = -math.copysign(math.sqrt(squares), alpha.real)
-        inverse, u = invert(beta), join(complex(alpha.real - beta, alpha.imag))
+        size, inverse = norm(squares)
+        beta, inverse = -math.copysign(size, alpha.real), -math.copysign(inverse, alpha.real)
+        u = join(complex(alpha.real - beta, alpha.imag))
         tau = join(complex(quotient(-u.real, beta, inverse), quotient(-u.imag, beta, inverse)))
         leading, weight, factor = settled(alpha, exists, join(complex(beta, nothing)), tau, reciprocal(u))
         return leading.real, weight, factor
