@@ -45,7 +45,7 @@ ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "trsm": ("cta", "vendor"),
     "laswp": ("gather", "walk", "vendor"),
     "potrf": ("tiny", "cta", "lpanel:panel=8", "lpanel:panel=16", "blocked", "vendor"),
-    "potrs": ("blocked", "vendor"),
+    "potrs": ("cta", "blocked", "vendor"),
     "posv": ("tiny", "blocked", "vendor"),
     "geqrf": ("tiny", "cta", "blocked", "vendor"),
     "orgqr": ("tiny", "blocked", "vendor"),

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from batchlas_py import trace
 from batchlas_py.config import spelling
 from batchlas_py.errors import ArgumentError, PinError
 
+from . import cusolver_arm
 from .setups import Arrays, Setup
 from .torch_arms import LIBRARIES, OPS, torch_call
 
 __all__ = ["Arm", "parse_arms", "route_arm"]
+
+Call = Callable[[Setup, Arrays], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,7 @@ class Arm:
     """
 
     name: str
-    call: Callable[[Setup, Arrays], object]
+    call: Call
 
     def answering_route(self, setup: Setup, arrays: Arrays) -> str:
         """Call once, and say which route answered; a competitor that is no route answers itself."""
@@ -48,7 +52,7 @@ def parse_arms(text: str, op: str) -> tuple[Arm, ...]:
     Parameters
     ----------
     text : str
-        Routes as pins spell them, ``auto``, or ``torch`` and ``torch-magma``.
+        Routes as pins spell them, ``auto``, or ``torch``, ``torch-magma`` and ``cusolver``.
     op : str
         LAPACK name.
 
@@ -68,12 +72,18 @@ def parse_arms(text: str, op: str) -> tuple[Arm, ...]:
 
 
 def _arm(name: str, op: str) -> Arm:
-    others = tuple(LIBRARIES) if op in OPS else ()
+    others = _others(op)
     if name in others:
-        return Arm(name, torch_call(name))
+        return Arm(name, others[name]())
     try:
         spelling(op, name, "arms")
     except PinError as error:
         more = f"; of other libraries {', '.join(others)}" if others else ""
         raise ArgumentError(f"{error}{more}") from error
     return route_arm(name)
+
+
+def _others(op: str) -> dict[str, Callable[[], Call]]:
+    """How the calls of other libraries that have an op are made."""
+    torch = {name: partial(torch_call, name) for name in LIBRARIES if op in OPS}
+    return torch | ({cusolver_arm.NAME: cusolver_arm.cusolver_call} if op in cusolver_arm.OPS else {})

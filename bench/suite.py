@@ -49,7 +49,7 @@ SATURATING: Final = {
 FULL: Final = "full"
 LADDER: Final = f"{FULL},64,8,1"
 FIRST_ORDER: Final = {"vendor/loop": 512}
-NEEDS: Final = {"torch": "torch", "torch-magma": "torch"}
+NEEDS: Final = {"torch": "torch", "torch-magma": "torch", "cusolver": "cupy"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,10 @@ PARTS: Final = {
         (4, 8, 12, 16, 24, 32, 33, 48, 64, 96, 128, 192, 256, 384, 512),
         (0,),
         FULL,
-        ("vendor", "torch-magma", "tiny", "cta", "lpanel:panel=8", "lpanel:panel=16", "blocked"),
+        ("cusolver", "vendor", "torch-magma", "tiny", "cta", "lpanel:panel=8", "lpanel:panel=16", "blocked"),
     ),
-    "posv": Part((4, 8, 16, 24, 32, 64, 128), (1,), FULL, ("vendor", "tiny", "blocked")),
+    "potrs": Part((4, 8, 16, 32, 64, 128, 256, 512), (1, 4, 8), FULL, ("vendor", "cta", "blocked")),
+    "posv": Part((4, 8, 16, 24, 32, 64, 128), (1,), FULL, ("cusolver", "vendor", "tiny", "blocked")),
     "geqrf": Part(
         (4, 8, 12, 16, 24, 32, 33, 48, 64, 96, 128, 192, 256, 384, 512),
         (0,),

@@ -19,7 +19,7 @@ from batchlas_py.problem import Layout, Problem
 __all__ = ["Cell", "Group", "best_arms", "groups", "read_cells", "summarise"]
 
 NATIVE: Final = "native"  # stands for the quickest of this package's kernels in a cell
-FOREIGN: Final = ("vendor", "torch")
+FOREIGN: Final = ("vendor", "torch", "cusolver")
 Key = tuple[str, ...]
 
 

@@ -29,6 +29,7 @@ from batchlas_py.ops import (
     getrs_cta,
     interchange,
     potrf_cta,
+    potrs_cta,
     qr,
     qr_blocked,
     qr_cta,
@@ -448,7 +449,7 @@ def install(monkeypatch: pytest.MonkeyPatch, *, vendor: bool = False) -> Emulate
     monkeypatch.setattr(
         vendor_loop, "forked", lambda stream, ordinal, count: nullcontext(SIDE_STREAMS[:count])
     )
-    spd = potrf_cta, spd_tiny, triangles
+    spd = potrf_cta, potrs_cta, spd_tiny, triangles
     lu = getrf_blocked, getrf_cta, getri_cta, getrs_cta, interchange, tiny
     for module in (common, gemm_cta, trsm_cta, *lu, *spd, qr, qr_blocked, qr_cta, qr_tiny):
         monkeypatch.setattr(module, "kernel", lambda source, ordinal: EmulatedKernel(gpu, source))

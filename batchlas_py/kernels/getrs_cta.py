@@ -20,16 +20,15 @@ from ..dtypes import itemsize
 from .block_specs import ORDER, GetrsCtaSpec
 from .device.arithmetic import arithmetic
 from .device.interchanges import meet, replay
-from .device.jit import device, select, static_for
-from .device.narrow_solve import conjugated, lower_solve
+from .device.jit import device, select
+from .device.narrow_sides import roles, sides_io
+from .device.narrow_solve import lower_solve
 from .device.pointers import advance
 from .device.signature import COUNT, INDEX, INTS, matrix
 from .device.tiles import TILE_PITCH
 
 __all__ = ["make_kernel", "signature"]
 
-WARP = 32
-FULL = np.uint32(0xFFFFFFFF)
 uint32, int32, int64 = np.uint32, np.int32, np.int64
 
 
@@ -37,77 +36,6 @@ def signature(spec: GetrsCtaSpec) -> tuple[Any, ...]:
     """Arguments of the kernel, which `make_kernel` names."""
     one = matrix(spec.dtype)
     return (*one, INTS, *one, *one, *[INDEX] * 8, COUNT)
-
-
-@device
-def _roles(thread, threads, n):
-    """``((lane, warp, warps), member, members)``: its part in a matrix, the matrix in the block.
-
-    The warp's number comes by a shuffle, so that the assembler knows it to be the same in all lanes.
-    """
-    lane, warps = int32(thread % int32(WARP)), int32(threads // int32(WARP))
-    warp = int32(cuda.shfl_sync(FULL, int32(thread // int32(WARP)), int32(0)))
-    alone, zero, one = n <= int32(ORDER), int32(0), int32(1)
-    who = lane, select(alone, zero, warp), select(alone, one, warps)
-    return who, select(alone, warp, zero), select(alone, warps, one)
-
-
-def _sides(spec: GetrsCtaSpec) -> tuple[Any, Any, Any]:
-    """Bring the sides to shared memory, turn them upside down there, write them to memory.
-
-    ``rows`` and ``rows_at`` are the permutation, which is followed on the way in or, if ``transposed``, out.
-    """
-    rhs, zero, conjugate = int32(spec.rhs), arithmetic(spec.dtype).element(0), conjugated(spec.dtype)
-    warp_size, one, each = int32(WARP), int32(1), range(spec.rhs)
-
-    @device
-    def take(q, memory, to, b, at, col_stride, nrhs, conj):
-        value = b[at + int64(min(q, int32(nrhs - one))) * int64(col_stride)]
-        memory[uint32(to + q)] = select(q < nrhs, conjugate(value, conj), zero)
-
-    @device
-    def put(q, memory, of, x, at, col_stride, nrhs, conj):
-        if q < nrhs:
-            x[at + int64(q) * int64(col_stride)] = conjugate(memory[uint32(of + q)], conj)
-
-    @device
-    def swap(q, memory, here, there):
-        upper, lower = memory[uint32(here + q)], memory[uint32(there + q)]
-        memory[uint32(here + q)], memory[uint32(there + q)] = lower, upper
-
-    take_all = static_for(take, each, "memory, to, b, at, col_stride, nrhs, conj")
-    put_all = static_for(put, each, "memory, of, x, at, col_stride, nrhs, conj")
-    swap_all = static_for(swap, each, "memory, here, there")
-
-    @device
-    def bring(memory, sides, rows, rows_at, b, at, row_stride, col_stride, n, nrhs, transposed, conj, who):
-        lane, warp, warps = who
-        i = int32(int32(warp * warp_size) + lane)
-        while i < n:
-            row = select(transposed, i, rows[uint32(rows_at + i)])
-            to, here = int32(sides + int32(i * rhs)), at + int64(row) * int64(row_stride)
-            take_all(memory, to, b, here, col_stride, nrhs, conj)
-            i = int32(i + int32(warps * warp_size))
-
-    @device
-    def write(memory, sides, rows, rows_at, x, at, row_stride, col_stride, n, nrhs, transposed, conj, who):
-        lane, warp, warps = who
-        i = int32(int32(warp * warp_size) + lane)
-        while i < n:
-            row = select(transposed, rows[uint32(rows_at + i)], i)
-            of, here = int32(sides + int32(row * rhs)), at + int64(i) * int64(row_stride)
-            put_all(memory, of, x, here, col_stride, nrhs, conj)
-            i = int32(i + int32(warps * warp_size))
-
-    @device
-    def overturn(memory, sides, n, who):
-        lane, warp, warps = who
-        i, last = int32(int32(warp * warp_size) + lane), int32(n - one)
-        while i < int32(n // int32(2)):
-            swap_all(memory, int32(sides + int32(i * rhs)), int32(sides + int32(int32(last - i) * rhs)))
-            i = int32(i + int32(warps * warp_size))
-
-    return bring, overturn, write
 
 
 def _both_solves(spec: GetrsCtaSpec, overturn: Any) -> Any:
@@ -132,7 +60,7 @@ def _both_solves(spec: GetrsCtaSpec, overturn: Any) -> Any:
             factors = advance(lu, at + select(back, end, nowhere))
             rows, cols = int32(sign * row_stride), int32(sign * col_stride)
             solve(memory, triangle, staged, places, factors, rows, cols, turned, n, back != transposed, who)
-            overturn(memory, places[2], n, who)
+            overturn(memory, places[2], n, False, who)
             meet(who[2])
             turn = int32(turn + one)
 
@@ -149,7 +77,7 @@ def make_kernel(spec: GetrsCtaSpec) -> Any:
     """
     element, rhs = arithmetic(spec.dtype).element, int32(spec.rhs)
     words_each = int32(itemsize(spec.dtype) // 4)
-    bring, overturn, write = _sides(spec)
+    bring, overturn, write = sides_io(spec, permuted=True)
     solve_both, zero = _both_solves(spec, overturn), int32(0)
 
     @cuda.jit
@@ -158,7 +86,7 @@ def make_kernel(spec: GetrsCtaSpec) -> Any:
         transposed, conj, n, nrhs, slices, sides, area, batch,
     ):  # fmt: skip
         memory, rows = cuda.shared.array(0, element, alignment=16), cuda.shared.array(0, int32)
-        who, member, members = _roles(int32(cuda.threadIdx.x), int32(cuda.blockDim.x), n)
+        who, member, members = roles(int32(cuda.threadIdx.x), int32(cuda.blockDim.x), n)
         item = int64(cuda.blockIdx.x) * int64(members) + int64(member)
         if item < batch:
             begin = int32(member * area)

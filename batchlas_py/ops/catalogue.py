@@ -46,6 +46,7 @@ def catalogue(arch: str) -> dict[str, tuple[KernelSource, ...]]:
         "potrf tiny": tuple(KernelSource("potrf_tiny", spec) for spec in spd_tiny_specs("potrf", arch)),
         "potrf cta": tuple(KernelSource("potrf_cta", spec) for spec in potrf_cta_specs(arch)),
         "potrf lpanel": tuple(KernelSource("potrf_lpanel", spec) for spec in lpanel_specs()),
+        "potrs cta": tuple(KernelSource("potrs_cta", spec) for spec in getrs_cta_specs(arch)),
         "posv tiny": tuple(KernelSource("posv_tiny", spec) for spec in spd_tiny_specs("posv", arch)),
         **{
             f"{op} tiny": tuple(KernelSource(f"{op}_tiny", spec) for spec in qr_tiny_specs(op, arch))

@@ -18,13 +18,13 @@ from ..runtime.registry import KernelSource
 from ..views import BatchView, transposed
 from .common import kernel_matrix, native
 
-__all__ = ["FAMILY", "Plan", "lower_factors"]
+__all__ = ["FAMILY", "Plan", "can_run", "lower_factors"]
 
 int32 = np.int32
 MEMBERS: Final = 4  # matrices of a block, a warp each
 
 
-def _can_run(problem: Problem, device: DeviceInfo) -> Verdict:
+def can_run(problem: Problem, device: DeviceInfo) -> Verdict:
     """Whether the sides fit into the registers of a thread, and into the shared memory of a block."""
     verdict = native(problem, device)
     if not verdict.ok:
@@ -123,4 +123,4 @@ def _launch(call: Call) -> None:
     _prepare(call)(call.stream, [view.ptr for view in call.operands.values()])
 
 
-FAMILY: Final = Family("getrs", "cta", _can_run, _launch, _prepare)
+FAMILY: Final = Family("getrs", "cta", can_run, _launch, _prepare)

@@ -1,10 +1,10 @@
-"""potrs: A X = B with the factors of potrf, by two triangular solves."""
+"""potrs: A X = B with the factors of potrf."""
 
 from __future__ import annotations
 
 from ..family import Call, Family
 from ..vendor import lapack_spd
-from . import cusolver_spd
+from . import cusolver_spd, potrs_cta
 from .common import native, vendor_family
 from .triangles import solves
 
@@ -18,6 +18,7 @@ def _launch_blocked(call: Call) -> None:
 
 
 FAMILIES = (
+    potrs_cta.FAMILY,
     Family("potrs", "blocked", native, _launch_blocked),
     vendor_family("potrs", cusolver_spd.potrs, lapack_spd.potrs),
 )

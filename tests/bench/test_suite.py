@@ -17,6 +17,7 @@ from batchlas_py.errors import ArgumentError
 
 arms, arrays, suite = (bench_module(name) for name in ("arms", "arrays", "suite"))
 
+FIRST = {"orgqr": "blocked", "qr": "torch", "potrf": "cusolver", "posv": "cusolver"}
 QUICK: dict[str, Any] = {
     **{"n": "2,3", "batch": "4", "dtype": "float32,complex128", "arms": "vendor", "backend": "host"},
     **{"reps": 1, "max_reps": 1, "commit": "feedbeef"},
@@ -45,8 +46,10 @@ def test_a_file_for_each_op(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         assert {row["op"] for row in rows} == {op}
         assert {row["commit"] for row in rows} == {"feedbeef"}
         assert all(float(row["median_us"]) > 0 for row in rows)
-        assert {row["nrhs"] for row in rows} == ({"1", "2"} if op in ("getrs", "gesv", "posv") else {"0"})
-    assert "24 of 24 cells timed" in capsys.readouterr().out
+        assert {row["nrhs"] for row in rows} == (
+            {"1", "2"} if op in ("getrs", "gesv", "potrs", "posv") else {"0"}
+        )
+    assert "28 of 28 cells timed" in capsys.readouterr().out
 
 
 def test_dtypes_change_fastest_so_that_a_short_budget_treats_them_alike(tmp_path: Path) -> None:
@@ -125,7 +128,7 @@ def test_the_grid_of_an_op_starts_with_what_it_is_compared_to_and_names_every_na
     part = suite.PARTS[op]
     native = {name for name in ROUTES[op] if name not in ("vendor", "vendor/loop")}
     below = {"tiny"} if min(part.orders) > 32 else set()
-    assert part.arms[0] == {"orgqr": "blocked", "qr": "torch"}.get(op, "vendor")
+    assert part.arms[0] == FIRST.get(op, "vendor")
     assert native - below <= set(part.arms)
     assert arms.parse_arms(",".join(name for name in part.arms if name not in suite.NEEDS), op)
 

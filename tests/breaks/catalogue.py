@@ -32,6 +32,7 @@ Check = Callable[[], None]
 Edits = tuple[str, ...]
 
 LU_BLOCK, TRANSFER, NARROW = "device.lu_block", "device.transfer", "device.narrow_solve"
+SIDES = "device.narrow_sides"
 LU, ROWS, PIVOT, ARITHMETIC = "device.lu_rows", "device.rows", "device.pivot", "device.arithmetic"
 PANEL, TILES = "device.panel_rows", "device.tiles"
 DIRECT, STAGED = "F-ld", "C-ld"
@@ -1166,15 +1167,11 @@ BREAKS = (
         "getrs_cta",
         _narrow_exact("N"),
         {
-            "sides permuted on the wrong side": (
-                "row = select(transposed, i, rows[",
-                "row = select(not transposed, i, rows[",
-            ),
             "unit diagonal in the other triangle": (
                 "n, back != transposed, who)",
                 "n, back == transposed, who)",
             ),
-            "sides left upside up": ("            overturn(memory, places[2], n, who)\n", ""),
+            "sides left upside up": ("            overturn(memory, places[2], n, False, who)\n", ""),
         },
     ),
     *_breaks(
@@ -1201,6 +1198,17 @@ BREAKS = (
         {
             "items past the batch solved": ("if item < batch:", "if item >= int64(0):"),
             "sides of a block aliased": ("begin = int32(member * area)", "begin = zero"),
+        },
+    ),
+    *_breaks(
+        SIDES,
+        _narrow_exact("N"),
+        {"sides permuted on the wrong side": ("select(plain, i, rows[at])", "select(plain, rows[at], i)")},
+    ),
+    *_breaks(
+        SIDES,
+        _narrow_warps(),
+        {
             "sides past the last written": (
                 "        if q < nrhs:\n            x[",
                 "        if q >= int32(0):\n            x[",

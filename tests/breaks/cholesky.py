@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
-from ..kernels import test_posv_tiny, test_potrf_cta, test_potrf_tiny, test_triangles
+from ..kernels import test_posv_tiny, test_potrf_cta, test_potrf_tiny, test_potrs_cta, test_triangles
 from ..kernels.cholesky import cta, lpanel
 
 __all__ = ["PLANS"]
@@ -189,5 +189,35 @@ PLANS: Final[tuple[tuple[str, partial[None], Mapping[str, tuple[str, ...]]], ...
         {
             "failed factors kept": ("if failed or i < j:", "if i < j:"),
         },
+    ),
+    (
+        "potrs_cta",
+        partial(test_potrs_cta.test_solutions_on_every_schedule, "complex64", "U", "C-ld"),
+        {
+            "sides of L^H unconjugated": (
+                "n, True, who)\n            meet",
+                "n, False, who)\n            meet",
+            ),
+            "conjugate matrix taken for the matrix": ("conj != none", "conj < none"),
+            "L read twice": ("rows = select(back, int32(-col_stride), row_stride)", "rows = row_stride"),
+            "sides of Cholesky overturned without barrier": ("            meet(who[2])\n", ""),
+        },
+    ),
+    (
+        "potrs_cta",
+        partial(test_potrs_cta.test_a_warp_a_matrix, "complex64", "L", "F-ld"),
+        {
+            "triangle kept from its first element": (
+                "select(staged, int32(last * int32(one + pitch)), zero)",
+                "zero",
+            ),
+            "items past the batch solved by Cholesky": ("if item < batch:", "if item >= int64(0):"),
+            "sides of a block of Cholesky aliased": ("int32(member * area), conj", "int32(0), conj"),
+        },
+    ),
+    (
+        "device.narrow_sides",
+        partial(test_potrs_cta.test_a_warp_a_matrix, "complex64", "L", "F-ld"),
+        {"middle side overlooked": ("while int32(i + i) <= last:", "while int32(i + i) < last:")},
     ),
 )

@@ -97,6 +97,19 @@ def test_every_native_family(device: Device, dtype: str, uplo: str, route: str) 
 
 
 @on("emulated", "cuda")
+@each_layout
+@each_triangle
+@pytest.mark.parametrize("route", ["cta", "blocked"])
+def test_every_native_family_of_potrs(device: Device, route: str, uplo: str, layout: str) -> None:
+    for n, dtype in ((6, "complex64"), (35, "float64")):
+        a, b = random_batch(n, dtype, 2, uplo), random_sides(2, n, 3, dtype)
+        c, _ = potrf(device, a, layout, uplo=uplo)
+        with trace() as routes:
+            check_posv(a, b, potrs(device, c, b, layout, uplo=uplo, route=route), uplo)
+        assert {one.route for one in routes if one.problem.op == "potrs"} == {route}
+
+
+@on("emulated", "cuda")
 @each_triangle
 @pytest.mark.parametrize("dtype", ["float32", "complex128"])
 def test_blocked_beyond_one_block(device: Device, dtype: str, uplo: str) -> None:
@@ -185,7 +198,7 @@ def test_a_repeated_call_out_of_place_starts_from_a(device: Device) -> None:
 @each_triangle
 def test_posv_is_made_of_potrf_and_potrs(device: Device, uplo: str) -> None:
     a, b = random_batch(6, "float32", 2, uplo), random_sides(2, 6, 5, "float32")
-    with trace() as routes, pinned(potrf="cta"):
+    with trace() as routes, pinned(potrf="cta", potrs="blocked"):
         check_posv(a, b, posv(device, a, b, uplo=uplo)[0], uplo)
     assert [(one.problem.op, one.route) for one in routes][:3] == [
         ("posv", "blocked"),

@@ -19,7 +19,7 @@ from ...dtypes import REAL_OF
 from .jit import device, select
 from .opaque import TWINS
 
-__all__ = ["TWINS", "Roots", "rooted", "roots", "rsqrt_f32", "rsqrt_f64"]
+__all__ = ["TWINS", "Roots", "roots", "rsqrt_f32", "rsqrt_f64"]
 
 
 def _unary(code: str, constraints: str, kind: Any, word: Any, twin: Callable[[Any], Any]) -> Any:
@@ -79,36 +79,9 @@ def _inverse_f64() -> Any:
     return inverse
 
 
-def _third_order() -> Any:
-    one, half, third = np.float64(1), np.float64(0.5), np.float64(0.375)
-
-    @device
-    def estimate(p):
-        y = rsqrt_f64(p)
-        error = cuda.fma(-(p * y), y, one)
-        return cuda.fma(y * error, cuda.fma(error, third, half), y)
-
-    return estimate
-
-
 @functools.cache
 def roots(dtype: str) -> Roots:
     """Roots for the real part of an element type."""
     if REAL_OF[dtype] == "float32":
         return Roots(sqrt_f32, _inverse_f32())
     return Roots(sqrt_f64, _inverse_f64())
-
-
-@functools.cache
-def rooted(dtype: str) -> Any:
-    """``p -> (sqrt(p), 1 / sqrt(p))``, both right but for the last bit, of numbers far from the range's ends."""
-    single = REAL_OF[dtype] == "float32"
-    half, estimate = np.dtype(REAL_OF[dtype]).type(0.5), rsqrt_f32 if single else _third_order()
-
-    @device
-    def both(p):
-        y = estimate(p)
-        root = p * y
-        return cuda.fma(cuda.fma(-root, root, p), y * half, root), y
-
-    return both

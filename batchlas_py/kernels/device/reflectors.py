@@ -19,8 +19,8 @@ from numba import cuda
 
 from ...dtypes import REAL_OF, is_complex
 from .arithmetic import arithmetic
-from .inverse_root import rooted
 from .jit import device, select, static_for
+from .norm_root import rooted
 
 __all__ = [
     "BACK",
