@@ -88,9 +88,8 @@ def factor_definite(dtype: str, n: int, order: str) -> None:
         with pinned(trsm="cta", gemm="cta"):
             c = lapack.potrf(padded(a, order), uplo=uplo, route=route).c
         assert dpot01(a, cupy.asnumpy(c), uplo).passes(), (dtype, n, order, uplo, route)
-        x = lapack.posv(
-            padded(a, order), padded(b, order), uplo=uplo, route="tiny" if n <= 24 else "blocked"
-        ).x
+        solver = "tiny" if route == "tiny" else "blocked"
+        x = lapack.posv(padded(a, order), padded(b, order), uplo=uplo, route=solver).x
         assert dget02(a, cupy.asnumpy(x), b).passes(), (dtype, n, order, uplo)
 
 
