@@ -355,7 +355,7 @@ class EmulatedCusolver(QrOfCusolver):
 
 
 class EmulatedCusolverSpd(EmulatedCublas):
-    """cuSOLVER's batched Cholesky by the oracle; like cuSOLVER's, it leaves nothing of the other triangle."""
+    """cuSOLVER's batched Cholesky by the oracle; like cuSOLVER's, it spoils what it need not write to."""
 
     def potrf_batched(
         self,
@@ -393,6 +393,7 @@ class EmulatedCusolverSpd(EmulatedCublas):
         for c, x in zip(factors, self._matrices(dtype, shape, b, batch), strict=True):
             lower = np.tril(c) if uplo == "L" else np.triu(c).conj().T
             x[...] = oracle.backward(lower.conj().T, oracle.forward(lower, x, unit=False), unit=False)
+            c[...] = np.nan
         self.gpu.streams.append(stream)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from ..dtypes import DTYPES
@@ -17,6 +18,8 @@ __all__ = [
     "panel_height",
     "panel_spec",
     "panel_specs",
+    "potrs_cta_spec",
+    "potrs_cta_specs",
     "trsm_order",
     "trsm_spec",
     "trsm_specs",
@@ -34,6 +37,7 @@ class _Panel(NamedTuple):
 
 # Register panels by generation and element type, from low to high; a panel is as high as its block's rows.
 HOPPER: Final = 90
+BLACKWELL: Final = 100
 _TALL: Final = (_Panel(16, 2, 512), _Panel(8, 4, 512))
 _TALL_BEFORE: Final = (_Panel(16, 2, 256), _Panel(8, 4, 256))
 PANELS: Final[dict[bool, dict[str, tuple[_Panel, ...]]]] = {
@@ -76,6 +80,8 @@ NARROW: Final = {
     "complex64": {1: 5, 2: 5, 4: 5, 8: 4},
     "complex128": {1: 3, 2: 4, 4: 4, 8: 3},
 }
+# Blocks per multiprocessor of potrs where its code takes more registers than that of getrs.
+POTRS_BLOCKS: Final = {("float64", 8): 3, ("complex128", 4): 3}
 NARROW_WARPS: Final = {True: 8, False: 4}
 UPDATE_TILE: Final = 32
 TRSM_MOST: Final = 64  # beyond it two halves and a product are faster
@@ -146,6 +152,20 @@ def getrs_cta_spec(dtype: str, nrhs: int, arch: str) -> GetrsCtaSpec | None:
     return next((spec for spec in _narrow(dtype, arch) if nrhs <= spec.rhs), None)
 
 
+def potrs_cta_spec(dtype: str, nrhs: int, arch: str) -> GetrsCtaSpec | None:
+    """The same for factors of potrf."""
+    return next((spec for spec in potrs_cta_specs(arch) if spec.dtype == dtype and nrhs <= spec.rhs), None)
+
+
+def potrs_cta_specs(arch: str) -> tuple[GetrsCtaSpec, ...]:
+    """Every fused narrow solve with factors of potrf."""
+    fewer = POTRS_BLOCKS if _number(arch) >= BLACKWELL else {}
+    return tuple(
+        replace(spec, min_blocks=fewer.get((spec.dtype, spec.rhs), spec.min_blocks))
+        for spec in getrs_cta_specs(arch)
+    )
+
+
 def getrs_cta_specs(arch: str) -> tuple[GetrsCtaSpec, ...]:
     """Every fused narrow solve."""
     return tuple(spec for dtype in DTYPES for spec in _narrow(dtype, arch))
@@ -163,4 +183,8 @@ def _narrow(dtype: str, arch: str) -> Iterator[GetrsCtaSpec]:
 
 def _hopper(arch: str) -> bool:
     """Whether an architecture is Hopper or later."""
-    return int(arch.removeprefix("sm_")) >= HOPPER
+    return _number(arch) >= HOPPER
+
+
+def _number(arch: str) -> int:
+    return int(arch.removeprefix("sm_"))

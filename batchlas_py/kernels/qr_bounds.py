@@ -40,9 +40,9 @@ TABLES: Final[dict[bool, dict[str, dict[str, Row]]]] = {
     True: {
         "geqrf": {
             "float32": (18, 18, 12, 12, 8, 10, 8),
-            "float64": (18, 12, 10, 8, 6, 6, 6),
+            "float64": (18, 12, 10, 8, 4, 6, 6),
             "complex64": (18, 12, 10, 8, 6, 6, 6),
-            "complex128": (12, 10, 6, 6, 4, 4, 4),
+            "complex128": (12, 8, 6, 4, None, 4, None),
         },
         "orgqr": {
             "float32": (18, 18, 12, 12, 8, 10, 8),

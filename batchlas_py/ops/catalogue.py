@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from ..dtypes import DTYPES
-from ..kernels.block_choice import gemm_specs, getrs_cta_specs, panel_specs, trsm_specs, update_specs
+from ..kernels.block_choice import (
+    gemm_specs,
+    getrs_cta_specs,
+    panel_specs,
+    potrs_cta_specs,
+    trsm_specs,
+    update_specs,
+)
 from ..kernels.block_specs import LaswpSpec, ZeroPivotSpec
 from ..kernels.choice import tiny_specs
 from ..kernels.cholesky_choice import lpanel_specs, potrf_cta_specs, spd_tiny_specs, triangle_specs
@@ -46,7 +53,7 @@ def catalogue(arch: str) -> dict[str, tuple[KernelSource, ...]]:
         "potrf tiny": tuple(KernelSource("potrf_tiny", spec) for spec in spd_tiny_specs("potrf", arch)),
         "potrf cta": tuple(KernelSource("potrf_cta", spec) for spec in potrf_cta_specs(arch)),
         "potrf lpanel": tuple(KernelSource("potrf_lpanel", spec) for spec in lpanel_specs()),
-        "potrs cta": tuple(KernelSource("potrs_cta", spec) for spec in getrs_cta_specs(arch)),
+        "potrs cta": tuple(KernelSource("potrs_cta", spec) for spec in potrs_cta_specs(arch)),
         "posv tiny": tuple(KernelSource("posv_tiny", spec) for spec in spd_tiny_specs("posv", arch)),
         **{
             f"{op} tiny": tuple(KernelSource(f"{op}_tiny", spec) for spec in qr_tiny_specs(op, arch))

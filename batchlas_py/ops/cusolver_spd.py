@@ -1,24 +1,19 @@
 """The vendor families of Cholesky on the GPU: cuSOLVER's batched calls, and cuBLAS's solves.
 
-The transpose of a row-major matrix is column-major at the same addresses, and its other triangle has the
-transposed factor: solves take such factors as they lie. Only other strides are copied.
+cuSOLVER writes to more of its matrices than it should: to the other triangle, and to factors that it is to
+solve with. It gets copies, in columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
-from ..dtypes import is_complex
 from ..family import Call
 from ..runtime.memory import scratch
 from ..vendor import cusolver
-from ..views import BatchView, transposed
 from . import cublas_blas
 from .common import (
-    column_major,
     column_major_result,
     column_major_scratch,
     copy,
@@ -29,7 +24,6 @@ from .triangles import as_lower, merge, solves
 
 __all__ = ["posv", "potrf", "potrs"]
 
-OTHER_TRIANGLE: Final = {"L": "U", "U": "L"}
 INFO_BYTES: Final = 4
 
 
@@ -71,32 +65,24 @@ def posv(call: Call) -> None:
 
 
 def _one_side(call: Call) -> None:
+    """CuSOLVER writes to the factors, so that it gets a copy."""
     problem, ops = call.problem, call.operands
     with (
-        _factor(ops["c"], problem.uplo, call) as (factor, uplo),
+        column_major_scratch(ops["c"], call) as factor,
         column_major_result(ops["x"], call, ops["b"]) as x,
         pointers(factor, call) as factors,
         pointers(x, call) as sides,
         scratch(INFO_BYTES, call.stream, call.device.ordinal) as argument_error,
     ):
+        copy(ops["c"], factor, call)
         cusolver.potrs_batched(
             x.dtype,
             call.device.ordinal,
             call.stream,
-            uplo,
+            problem.uplo,
             (problem.n, problem.nrhs),
             (factors, factor.ld),
             (sides, x.ld),
             argument_error,
             problem.batch,
         )
-
-
-@contextmanager
-def _factor(c: BatchView, uplo: str, call: Call) -> Iterator[tuple[BatchView, str]]:
-    """A column-major factor of the matrix; a row-major complex one is that of the conjugate, and copied."""
-    if c.layout == "C" and not is_complex(c.dtype):
-        yield transposed(c), OTHER_TRIANGLE[uplo]
-        return
-    with column_major(c, call) as columns:
-        yield columns, uplo

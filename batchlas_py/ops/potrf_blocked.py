@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from ..capability import TILE_ORDER, potrf_ceiling
+from ..capability import TILE_ORDER
 from ..dtypes import itemsize
 from ..family import Call, Family
 from ..problem import DeviceInfo, Problem
@@ -22,35 +22,27 @@ from .common import copy, native
 from .potrf_cta import factor
 from .triangles import as_lower, merge
 
-__all__ = ["FAMILY", "block_columns", "workspace_of"]
+__all__ = ["BLOCK", "FAMILY", "workspace_of"]
 
-MOST: Final = 4 * TILE_ORDER
-LEAST: Final = 2 * TILE_ORDER
+BLOCK: Final = 2 * TILE_ORDER  # columns
 INFO_BYTES: Final = 4
-
-
-def block_columns(dtype: str, device: DeviceInfo) -> int:
-    """Columns of a block: as many as are factored in shared memory, within bounds."""
-    return max(LEAST, min(MOST, potrf_ceiling(dtype, device.shared_budget)))
 
 
 def workspace_of(problem: Problem, device: DeviceInfo) -> Workspace:
     """Memory of one call: a block on the diagonal, and its info."""
-    size = block_columns(problem.dtype, device)
-    if problem.n <= size:
+    if problem.n <= BLOCK:
         return Workspace.of()
     return Workspace.of(
-        block=problem.batch * size * size * itemsize(problem.dtype), info=problem.batch * INFO_BYTES
+        block=problem.batch * BLOCK * BLOCK * itemsize(problem.dtype), info=problem.batch * INFO_BYTES
     )
 
 
 def _launch(call: Call) -> None:
-    size = block_columns(call.problem.dtype, call.device)
     space = workspace_of(call.problem, call.device)
     lower = as_lower(call.operands["c"], call.problem.uplo)
     with workspace(space, call.stream, call.device.ordinal) as at:
-        for first in range(0, lower.rows, size):
-            _Column(call, lower, first, min(first + size, lower.rows)).run(at)
+        for first in range(0, lower.rows, BLOCK):
+            _Column(call, lower, first, min(first + BLOCK, lower.rows)).run(at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from ..family import Call, Enqueue, Family
-from ..kernels.block_choice import getrs_cta_spec
+from ..kernels.block_choice import potrs_cta_spec
 from ..runtime.launch import kernel
 from ..runtime.registry import KernelSource
 from .common import kernel_matrix
@@ -23,7 +23,7 @@ int32 = np.int32
 def _prepare(call: Call) -> Enqueue:
     """Everything of a launch but the stream and the addresses."""
     problem, ops, device = call.problem, call.operands, call.device
-    spec = getrs_cta_spec(problem.dtype, problem.nrhs, device.arch)
+    spec = potrs_cta_spec(problem.dtype, problem.nrhs, device.arch)
     assert spec is not None, "can_run refuses it"
     lower, b, x = as_lower(ops["c"], problem.uplo), ops["b"], ops["x"]
     plan = Plan.within(spec, problem.n, device.arch, device.shared_budget, turned=True)

@@ -165,8 +165,8 @@ QR_BREAKS: Final[tuple[Group, ...]] = (
         PANEL,
         _panel(STACKED, (19, 6)),
         {
-            "one set of mailboxes": ("uint32(mail + uint32(turn * other_mail))", "mail"),
-            "one set of sums": ("uint32(sums + uint32(turn * other_sums))", "sums"),
+            "one set of mailboxes": ("int32(int32(turn * groups) + group)", "group"),
+            "one set of sums": ("int32(turn * int32(groups + one))", "int32(0)"),
             "rows above the panel's diagonal": ("(i <= u or i >= live)", "i >= live"),
             "rows done with": ("(i <= u or i >= live)", "i <= u"),
             "sums without barrier": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from batchlas_py.kernels.block_choice import getrs_cta_spec
+from batchlas_py.kernels.block_choice import potrs_cta_spec
 from batchlas_py.ops.getrs_cta import Plan
 from batchlas_py.ops.triangles import as_lower
 from batchlas_py.testing import cholesky, ratios
@@ -45,7 +45,7 @@ def solved(
 ) -> np.ndarray:
     """Solve with factors in one layout and sides in another, in place unless the solution's is given."""
     batch, n, nrhs = b.shape
-    spec = getrs_cta_spec(c.dtype.name, nrhs, ARCH)
+    spec = potrs_cta_spec(c.dtype.name, nrhs, ARCH)
     assert spec is not None
     stored, right = embed(c, layout, PAD), embed(b, sides, PAD)
     x = blank(b.shape, b.dtype, to) if to else right
@@ -102,7 +102,7 @@ def test_sides_in_any_layout(sides: str, to: str, uplo: str, layout: str) -> Non
 @pytest.mark.parametrize("uplo", ["L", "U"])
 def test_fewer_warps_give_the_same_bits(uplo: str) -> None:
     _, c, b = problem(97, 2, "float32", uplo)
-    spec = getrs_cta_spec("float32", 2, ARCH)
+    spec = potrs_cta_spec("float32", 2, ARCH)
     assert spec is not None
     least = Plan(spec, 97, turned=True).shared
     few, many = (solved(c, b, uplo, budget=budget) for budget in (least, BUDGET))

@@ -11,11 +11,10 @@ import pytest
 from batchlas_py import config, lapack, linalg, pinned, trace
 from batchlas_py.errors import ArgumentError, ArgumentTypeError, LinAlgError, PinError
 from batchlas_py.linalg import common
-from batchlas_py.ops.potrf_blocked import block_columns
+from batchlas_py.ops.potrf_blocked import BLOCK
 from batchlas_py.testing import cholesky
 from batchlas_py.testing.ratios import Ratios
 
-from .. import emulated_gpu
 from ..kernels.cholesky import (
     assert_nan_where_failed,
     check_posv,
@@ -113,7 +112,7 @@ def test_every_native_family_of_potrs(device: Device, route: str, uplo: str, lay
 @each_triangle
 @pytest.mark.parametrize("dtype", ["float32", "complex128"])
 def test_blocked_beyond_one_block(device: Device, dtype: str, uplo: str) -> None:
-    n = block_columns(dtype, emulated_gpu.EMULATED) + 5
+    n = BLOCK + 5
     a = random_batch(n, dtype, 1, uplo)
     c, info = potrf(device, a, uplo=uplo, route="blocked")
     check_potrf(a, c, info, uplo)

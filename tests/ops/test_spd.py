@@ -12,7 +12,7 @@ from batchlas_py.dtypes import DTYPES, itemsize
 from batchlas_py.kernels.cholesky_choice import cta_warps, potrf_cta_spec, spd_tiny_max_n, spd_tiny_spec
 from batchlas_py.ops import posv, potrf, potrs
 from batchlas_py.ops.catalogue import catalogue
-from batchlas_py.ops.potrf_blocked import block_columns, workspace_of
+from batchlas_py.ops.potrf_blocked import BLOCK, workspace_of
 from batchlas_py.problem import HOST, RECORDED, DeviceInfo, Problem
 
 FAMILIES = {"potrf": potrf.FAMILIES, "potrs": potrs.FAMILIES, "posv": posv.FAMILIES}
@@ -116,11 +116,9 @@ def test_a_warp_for_each_tile_below_the_diagonal(n: int, warps: int) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_blocks_are_factored_in_one_launch_and_described(dtype: str, arch: str) -> None:
     device = RECORDED[arch]
-    size = block_columns(dtype, device)
-    assert size in (64, 96, 128)
-    assert workspace_of(Problem("potrf", dtype, size, size, 10), device).size == 0
-    needed = workspace_of(Problem("potrf", dtype, size + 1, size + 1, 10), device).size
-    assert needed >= 10 * (size * size * itemsize(dtype) + 4)
+    assert workspace_of(Problem("potrf", dtype, BLOCK, BLOCK, 10), device).size == 0
+    needed = workspace_of(Problem("potrf", dtype, BLOCK + 1, BLOCK + 1, 10), device).size
+    assert needed >= 10 * (BLOCK * BLOCK * itemsize(dtype) + 4)
 
 
 @pytest.mark.parametrize("arch", RECORDED)

@@ -54,6 +54,7 @@ def sides_io(spec: GetrsCtaSpec, *, permuted: bool) -> tuple[Any, Any, Any]:
     """
     rhs, zero, conjugate = int32(spec.rhs), arithmetic(spec.dtype).element(0), conjugated(spec.dtype)
     warp_size, one, each = int32(WARP), int32(1), range(spec.rhs)
+    middle = int32(0 if permuted else 1)
 
     @device
     def take(q, memory, to, b, at, col_stride, nrhs, conj):
@@ -99,7 +100,7 @@ def sides_io(spec: GetrsCtaSpec, *, permuted: bool) -> tuple[Any, Any, Any]:
     def overturn(memory, sides, n, conj, who):
         lane, warp, warps = who
         i, last = int32(int32(warp * warp_size) + lane), int32(n - one)
-        while int32(i + i) <= last:
+        while i < int32(int32(n + middle) // int32(2)):
             swap_all(memory, int32(sides + int32(i * rhs)), int32(sides + int32(int32(last - i) * rhs)), conj)
             i = int32(i + int32(warps * warp_size))
 

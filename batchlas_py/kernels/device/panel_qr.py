@@ -205,28 +205,21 @@ def _publication(spec: QrPanelSpec) -> Any:
     return send
 
 
-def _regions(spec: QrPanelSpec) -> Any:
-    """``(place, sums_at) -> regions``: mailbox and sums of the even steps, how far those of the odd ones are.
+def _places(spec: QrPanelSpec) -> Any:
+    """``(turn, place, sums_at) -> (mail, row, sums)`` of the even steps, turn 0, or the odd ones, turn 1.
 
-    The last number is how far the row of the diagonal is from the sums.
+    Where the group's mailbox begins, the row of the diagonal, and the sums.
     """
     pitch, one = int32(mailbox_pitch(spec.dtype, spec.rows)), int32(1)
 
     @device
-    def regions_of(place, sums_at):
+    def place_of(turn, place, sums_at):
         _, group, _, groups, width = place
-        sizes = uint32(groups * pitch), uint32(int32(groups + one) * width)
-        return uint32(group * pitch), sizes[0], sums_at, sizes[1], uint32(groups * width)
+        mail = uint32(int32(int32(turn * groups) + group) * pitch)
+        sums = uint32(sums_at + uint32(int32(turn * int32(groups + one)) * width))
+        return mail, uint32(sums + uint32(groups * width)), sums
 
-    return regions_of
-
-
-@device
-def _places(turn, regions):
-    """``(mail, row, sums)`` of even or odd steps: the group's mailbox, the row of the diagonal, the sums."""
-    mail, other_mail, sums, other_sums, row = regions
-    at = uint32(sums + uint32(turn * other_sums))
-    return uint32(mail + uint32(turn * other_mail)), uint32(at + row), at
+    return place_of
 
 
 def _finish(spec: QrPanelSpec) -> Any:
@@ -264,21 +257,21 @@ def _finish(spec: QrPanelSpec) -> Any:
 
 
 def _step(spec: QrPanelSpec) -> Any:
-    """``(u, start, owner, live, a, own, scales, state, powers, memory, place, regions, steps)``.
+    """``(u, start, owner, live, a, own, scales, state, powers, memory, place, sums_at, steps)``.
 
     Step start + u; ``start`` is even, ``owner`` the group of its row, ``live`` that group's rows left.
     """
-    dtype = spec.dtype
+    dtype, place_of = spec.dtype, _places(spec)
     send, finish, sums_of = _publication(spec), _finish(spec), _sums_of(dtype)
     sum_up, least = products(dtype, spec.rows), arithmetic(dtype).real(LEAST[REAL_OF[dtype]])
     everything, fresh, tiny, one = int32(NOTHING), int32(FRESH), int32(TINY), int32(1)
 
     @device
-    def step(u, start, owner, live, a, own, scales, state, powers, memory, place, regions, steps):
+    def step(u, start, owner, live, a, own, scales, state, powers, memory, place, sums_at, steps):
         j = int32(start + u)
         if j == state[NEXT] and j < steps:
             _, group, column, groups, width = place
-            places = _places(uint32(u & one), regions)
+            places = place_of(int32(u & one), place, sums_at)
             mail, row, sums = places
             if state[PHASE] == fresh:
                 send(u, j, a, memory, mail, live, owner, place)
@@ -308,11 +301,11 @@ def panel_factorization(spec: QrPanelSpec) -> Any:
         column, groups over the rows, columns of all groups). `reflected` tells what the registers mean then.
     """
     dtype, rows = spec.dtype, spec.rows
-    arith, regions_of, rotate = arithmetic(dtype), _regions(spec), _rotation(spec)
+    arith, place_of, rotate = arithmetic(dtype), _places(spec), _rotation(spec)
     begin, step, rescue = _begin(spec), _step(spec), _rescue(spec)
     real, one, depth, out = arith.real, arith.real(1), uint32(rows), int32(WRITTEN_OUT)
     fresh, none = int32(FRESH), uint32(0)
-    arguments = "start, owner, live, a, own, scales, state, powers, memory, place, regions, steps"
+    arguments = "start, owner, live, a, own, scales, state, powers, memory, place, sums_at, steps"
     few_steps = static_for(step, range(WRITTEN_OUT), arguments)
 
     @device
@@ -320,15 +313,15 @@ def panel_factorization(spec: QrPanelSpec) -> Any:
         begin(a, own, scales, keys, place)
         state, powers = cuda.local.array(2, int32), cuda.local.array(2, real)
         state[NEXT], state[PHASE], powers[UP], powers[DOWN] = int32(0), fresh, one, one
-        regions, start, turned = regions_of(place, sums_at), int32(0), none
+        start, turned = int32(0), none
         while start < steps:
             owner, live = int32(uint32(start) // depth), int32(depth - uint32(start) % depth)
             few_steps(
-                opaque(start), owner, live, a, own, scales, state, powers, memory, place, regions, steps
+                opaque(start), owner, live, a, own, scales, state, powers, memory, place, sums_at, steps
             )
             j = state[NEXT]
             if j < min(steps, int32(start + out)):
-                mail, row, _ = _places(uint32(j & int32(1)), regions)
+                mail, row, _ = place_of(int32(j & int32(1)), place, sums_at)
                 alpha = memory[uint32(row + uint32(j))]
                 rescue(memory, mail, alpha, keys, place, owner, state, powers)
             else:
