@@ -103,7 +103,11 @@ def _stretches(op: str, cells: Mapping[int, Times]) -> Iterator[_Stretch]:
 
 def table_rows(op: str, cells: Cells) -> tuple[Row, ...]:
     """Rows for what was measured of an op, by dtype, right-hand sides and batch."""
-    return tuple(row for dtype in DTYPES for row in _of_dtype(op, _families(op, dtype, cells)))
+    return tuple(
+        row
+        for dtype in DTYPES
+        for row in sorted(_of_dtype(op, _families(op, dtype, cells)), key=lambda row: row.box)
+    )
 
 
 def _families(op: str, dtype: str, cells: Cells) -> dict[Problem, Times]:

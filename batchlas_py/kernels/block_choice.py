@@ -81,7 +81,7 @@ NARROW: Final = {
     "complex128": {1: 3, 2: 4, 4: 4, 8: 3},
 }
 # Blocks per multiprocessor of potrs where its code takes more registers than that of getrs.
-POTRS_BLOCKS: Final = {("float64", 8): 3, ("complex128", 4): 3}
+POTRS_BLOCKS: Final = {("float64", 8): 3, ("complex128", 2): 3, ("complex128", 4): 3}
 NARROW_WARPS: Final = {True: 8, False: 4}
 UPDATE_TILE: Final = 32
 TRSM_MOST: Final = 64  # beyond it two halves and a product are faster

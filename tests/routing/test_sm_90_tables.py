@@ -21,9 +21,9 @@ SLOWER = 1.05
 FIRST_TINY = {"float32": 3, "float64": 2, "complex64": 2, "complex128": 1}  # at the largest batches
 FIRST_BLOCKED = {"float32": 33, "float64": 39, "complex64": 41, "complex128": 43}
 MANY, LARGE = 8192, 131072
-EVIDENCE = sorted(
-    path for kind in ("ge*", "lu-ge*") for path in (bench_folder() / "results").glob(f"h200-{kind}.csv")
-)
+SPD_QR = (("potrf", 0), ("potrs", 1), ("posv", 1), ("geqrf", 0), ("orgqr", 0))
+KINDS = ("ge*", "lu-ge*", "po*", "or*", "qr-tall")
+EVIDENCE = sorted(path for kind in KINDS for path in (bench_folder() / "results").glob(f"h200-{kind}.csv"))
 
 
 @pytest.mark.parametrize("batch", [1, 64, MANY - 1, MANY, LARGE - 1, LARGE, 10 * LARGE])
@@ -118,10 +118,90 @@ def test_gesv_thresholds(dtype: str, batch: int) -> None:
         assert set(routes.values()) <= {"tiny", "blocked"}
 
 
+# dtype, the orders on both sides of each threshold, route.
+POTRF = [
+    ("float32", (1, 32), "tiny"),
+    ("float32", (33,), "lpanel:panel=8"),
+    ("float32", (34, 48, 193, 256), "lpanel:panel=16"),
+    ("float32", (49, 192), "cta"),
+    ("float32", (257, 2048), "blocked"),
+    ("float64", (1, 32), "tiny"),
+    ("float64", (33,), "lpanel:panel=8"),
+    ("float64", (34, 192), "lpanel:panel=16"),
+    ("float64", (193, 2048), "blocked"),
+    ("complex64", (1, 32), "tiny"),
+    ("complex64", (33, 48), "lpanel:panel=8"),
+    ("complex64", (49, 64), "cta"),
+    ("complex64", (65, 256), "lpanel:panel=16"),
+    ("complex64", (257, 2048), "blocked"),
+    ("complex128", (1, 24), "tiny"),
+    ("complex128", (25, 128), "lpanel:panel=8"),
+    ("complex128", (129, 2048), "blocked"),
+]
+
+
+@pytest.mark.parametrize("batch", [1, 131072])
+@pytest.mark.parametrize(("dtype", "orders", "route"), POTRF)
+def test_potrf_thresholds(dtype: str, orders: tuple[int, ...], route: str, batch: int) -> None:
+    for n in orders:
+        assert select(Problem("potrf", dtype, n, n, batch, uplo="L"), H200).route == route, n
+
+
+# dtype, the orders and right-hand sides on both sides of each threshold, route.
+POTRS = [
+    ("float32", (1, 4, 5, 512), (1, 7), "cta"),
+    ("float32", (1, 4), (8, 64), "vendor"),
+    ("float32", (5, 512), (8,), "cta"),
+    ("float32", (5, 512), (9, 64), "vendor"),
+    ("float64", (1, 512), (1, 8), "cta"),
+    ("float64", (1, 512), (9, 64), "vendor"),
+    ("complex64", (1, 8, 9, 64, 65, 512), (1, 7), "cta"),
+    ("complex64", (1, 8, 33, 64), (8,), "vendor"),
+    ("complex64", (9, 32, 65, 512), (8,), "cta"),
+    ("complex128", (1, 512), (1, 7), "cta"),
+    ("complex128", (1, 512), (8, 64), "vendor"),
+]
+
+
+@pytest.mark.parametrize("batch", [1, 131072])
+@pytest.mark.parametrize(("dtype", "orders", "sides", "route"), POTRS)
+def test_potrs_thresholds(
+    dtype: str, orders: tuple[int, ...], sides: tuple[int, ...], route: str, batch: int
+) -> None:
+    for n, nrhs in product(orders, sides):
+        assert select(Problem("potrs", dtype, n, n, batch, nrhs, "L"), H200).route == route, (n, nrhs)
+
+
+@pytest.mark.parametrize("batch", [1, 131072])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_posv_thresholds(dtype: str, batch: int) -> None:
+    for nrhs, last in ((1, 32), (4, 24 if dtype == "complex128" else 32), (5, 0)):
+        routes = {n: select(Problem("posv", dtype, n, n, batch, nrhs, "L"), H200).route for n in range(1, 41)}
+        assert routes == {n: "tiny" if n <= last else "blocked" for n in routes}
+
+
+@pytest.mark.parametrize("batch", [1, 131072])
+@pytest.mark.parametrize("op", ["geqrf", "orgqr"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_qr_thresholds(dtype: str, op: str, batch: int) -> None:
+    last = 24 if dtype == "complex128" or (op, dtype) == ("orgqr", "complex64") else 32
+    problems = {n: Problem(op, dtype, n, n, batch, k=n * (op == "orgqr")) for n in (1, 24, 25, 32, 33, 512)}
+    routes = {n: select(problem, H200).route for n, problem in problems.items()}
+    assert routes == {n: "tiny" if n <= last else "blocked" for n in routes}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_tall_panels_are_blocked(dtype: str) -> None:
+    for m in (33, 128, 512):
+        for n in (1, 32):
+            assert select(Problem("geqrf", dtype, m, n, 1000), H200).route == "blocked"
+
+
 def test_the_tables_decide() -> None:
-    for op, nrhs in (("getrf", 0), ("getrs", 1), ("getri", 0), ("gesv", 1)):
+    for op, nrhs in (("getrf", 0), ("getrs", 1), ("getri", 0), ("gesv", 1), *SPD_QR):
         for n in (8, 64):
-            choice = select(Problem(op, "float64", n, n, 1000, nrhs), H200)
+            uplo = "L" if op.startswith("po") else ""
+            choice = select(Problem(op, "float64", n, n, 1000, nrhs, uplo, k=n * (op == "orgqr")), H200)
             assert choice.source.startswith(f"shipped table {op}.sm_90.txt:")
 
 
@@ -133,9 +213,10 @@ def test_no_measured_cell_takes_a_slow_route(path: Path) -> None:
         for row in csv.DictReader(file):
             m, n, batch, nrhs = (int(row[key]) for key in ("m", "n", "batch", "nrhs"))
             layout: Layout = "C" if row["layout"] == "C" else "F"
-            trans = "N" if row["op"] == "getrs" else ""
-            problem = Problem(row["op"], row["dtype"], m, n, batch, nrhs, trans=trans, layout=layout)
-            if row["median_us"] and row["arm"] == row["route"]:
+            trans, uplo = "N" if row["op"] == "getrs" else "", "L" if row["op"].startswith("po") else ""
+            k = n if row["op"] == "orgqr" else 0
+            problem = Problem(row["op"], row["dtype"], m, n, batch, nrhs, uplo, trans, layout, k=k)
+            if row["median_us"] and row["arm"] == row["route"] and row["arm"] in config.ROUTES[row["op"]]:
                 cells[problem][row["route"]] = float(row["median_us"])
     assert cells
     for problem, times in cells.items():
@@ -148,4 +229,5 @@ def test_there_is_evidence() -> None:
         "h200-getrf",
         "h200-gesv",
         *(f"h200-lu-{op}" for op in ("getrf", "getrs", "getri", "gesv")),
+        *(f"h200-{op}" for op in ("potrf", "potrs", "posv", "geqrf", "orgqr", "qr-tall")),
     }
