@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -54,10 +54,16 @@ WITH_VENDOR = replace(EMULATED, has_vendor=True, vendor_reason="")
 
 
 class EmulatedArray:
-    """A view of emulated device memory."""
+    """A view of emulated device memory; what is computed of it is new memory of the emulated device."""
+
+    gpu: ClassVar[EmulatedGPU]
 
     def __init__(self, host: np.ndarray) -> None:
         self.host = host
+
+    def _beside(self, host: np.ndarray) -> EmulatedArray:
+        """An array of such values: the view that it is, or a copy on the device."""
+        return EmulatedArray(host) if np.shares_memory(host, self.host) else self.gpu.array(host)
 
     @property
     def ndim(self) -> int:
@@ -74,7 +80,16 @@ class EmulatedArray:
         return EmulatedArray(self.host.swapaxes(one, other))
 
     def reshape(self, *shape: Any) -> EmulatedArray:
-        return EmulatedArray(self.host.reshape(*shape))
+        return self._beside(self.host.reshape(*shape))
+
+    def __add__(self, other: int) -> EmulatedArray:
+        return self._beside(self.host + other)
+
+    def __sub__(self, other: int) -> EmulatedArray:
+        return self._beside(self.host - other)
+
+    def astype(self, dtype: str) -> EmulatedArray:
+        return self._beside(self.host.astype(dtype))
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -430,7 +445,11 @@ def install(monkeypatch: pytest.MonkeyPatch, *, vendor: bool = False) -> Emulate
         lambda shape, dtype, like: EmulatedArray(gpu.allocate(shape, dtype)),
         lambda like: 0,
         fingerprint=lambda array: (array.shape, array.host.strides, array.host.dtype),
+        cast=lambda array, dtype: array.astype(dtype),
+        broadcast=lambda array, shape: EmulatedArray(np.broadcast_to(array.host, shape)),
+        permuted=lambda array, axes: EmulatedArray(array.host.transpose(axes)),
     )
+    monkeypatch.setattr(EmulatedArray, "gpu", gpu, raising=False)
     monkeypatch.setitem(libraries._LIBRARIES, "tests", lambda: library)
     libraries._library.cache_clear()
     libraries.known_library.cache_clear()

@@ -14,7 +14,11 @@ CALLS = (
     *("getrf", "getrs", "getri", "gesv", "gemm", "trsm", "laswp"),
     *("potrf", "potrs", "posv", "geqrf", "orgqr", "ormqr"),
 )
-MODULES = (lapack.lu, lapack.blas, lapack.cholesky, lapack.qr, linalg.spd, sys.modules[linalg.qr.__module__])
+LINALG = ("solve", "solve_spd", "inv", "lu_factor", "lu_solve", "cholesky", "qr")
+MODULES = (
+    *(lapack.lu, lapack.blas, lapack.cholesky, lapack.qr, linalg.lu, linalg.spd),
+    sys.modules[linalg.qr.__module__],
+)
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
@@ -24,9 +28,11 @@ def test_every_example_does_what_it_shows(module: ModuleType) -> None:
     assert outcome.failed == 0
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_every_call_documents_its_arguments_results_and_errors(name: str) -> None:
-    function = getattr(lapack, name)
+@pytest.mark.parametrize(
+    ("module", "name"), [*((lapack, name) for name in CALLS), *((linalg, name) for name in LINALG)]
+)
+def test_every_call_documents_its_arguments_results_and_errors(module: ModuleType, name: str) -> None:
+    function = getattr(module, name)
     text = function.__doc__
     parameters = function.__code__.co_varnames[
         : function.__code__.co_argcount + function.__code__.co_kwonlyargcount
@@ -38,3 +44,4 @@ def test_every_call_documents_its_arguments_results_and_errors(name: str) -> Non
 
 def test_every_call_is_public() -> None:
     assert set(CALLS) <= set(lapack.__all__)
+    assert set(LINALG) <= set(linalg.__all__)

@@ -6,13 +6,34 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from ..errors import ArgumentTypeError
 
 __all__ = ["Library", "known_library", "library_of"]
+
+
+def _without(what: str) -> Callable[[Any, Any], Any]:
+    """What stands for an operation that a library does not have."""
+
+    def refuse(array: Any, target: Any) -> Any:
+        raise ArgumentTypeError(f"{type(array).__module__} arrays have no {what}, accepted are matching ones")
+
+    return refuse
+
+
+NO_CAST: Final = _without("change of dtype")
+NO_BROADCAST: Final = _without("broadcasting of leading dimensions")
+
+
+def _astype(array: Any, dtype: str) -> Any:
+    return array.astype(dtype, copy=False)
+
+
+def _transpose(array: Any, axes: tuple[int, ...]) -> Any:
+    return array.transpose(axes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +54,9 @@ class Library:
         ``(array)``: shape, strides and dtype, hashable and quick; only for writable arrays on a GPU.
     address : callable
         ``(array)``: address of its first element.
+    cast, broadcast, permuted : callable
+        ``(array, dtype)``, ``(array, shape)`` and ``(array, axes)``: the array in another dtype, or as it is;
+        views of it. A library without them raises `ArgumentTypeError`.
     """
 
     name: str
@@ -41,6 +65,9 @@ class Library:
     transposed: Callable[[Any], Any] = lambda array: array.swapaxes(-1, -2)
     fingerprint: Callable[[Any], tuple[Any, ...]] | None = None
     address: Callable[[Any], int] = lambda array: int(array.__cuda_array_interface__["data"][0])
+    cast: Callable[[Any, str], Any] = NO_CAST
+    broadcast: Callable[[Any, tuple[int, ...]], Any] = NO_BROADCAST
+    permuted: Callable[[Any, tuple[int, ...]], Any] = NO_BROADCAST
 
 
 def library_of(array: Any, argument: str) -> Library:
@@ -73,7 +100,14 @@ def _library(name: str) -> Library:
 
 
 def _numpy() -> Library:
-    return Library("numpy", lambda shape, dtype, like: np.empty(shape, dtype), lambda like: 0)
+    return Library(
+        "numpy",
+        lambda shape, dtype, like: np.empty(shape, dtype),
+        lambda like: 0,
+        cast=_astype,
+        broadcast=np.broadcast_to,
+        permuted=_transpose,
+    )
 
 
 def _cupy() -> Library:
@@ -88,6 +122,9 @@ def _cupy() -> Library:
         lambda like: int(cupy.cuda.get_current_stream().ptr),
         fingerprint=lambda array: (array.shape, array.strides, array.dtype),
         address=lambda array: int(array.data.ptr),
+        cast=_astype,
+        broadcast=lambda array, shape: cupy.broadcast_to(array, shape),
+        permuted=_transpose,
     )
 
 
@@ -97,7 +134,14 @@ def _torch() -> Library:
     def empty(shape: tuple[int, ...], dtype: str, like: Any) -> Any:
         return torch.empty(shape, dtype=getattr(torch, dtype), device=like.device)
 
-    return Library("torch", empty, lambda like: int(torch.cuda.current_stream(like.device).cuda_stream))
+    return Library(
+        "torch",
+        empty,
+        lambda like: int(torch.cuda.current_stream(like.device).cuda_stream),
+        cast=lambda array, dtype: array.to(getattr(torch, dtype)),
+        broadcast=lambda array, shape: torch.broadcast_to(array, shape),
+        permuted=lambda array, axes: array.permute(axes),
+    )
 
 
 def _numba() -> Library:

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from .lu import LUFactors, inv, lu_factor, lu_solve, solve
 from .qr import QRResult, qr
 from .spd import cholesky, solve_spd
 
-__all__ = ["QRResult", "cholesky", "qr", "solve_spd"]
+__all__ = [
+    "LUFactors",
+    "QRResult",
+    "cholesky",
+    "inv",
+    "lu_factor",
+    "lu_solve",
+    "qr",
+    "solve",
+    "solve_spd",
+]

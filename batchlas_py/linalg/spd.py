@@ -10,7 +10,7 @@ from .. import lapack
 from ..interop.edge import open_edge
 from ..nan import not_a_number
 from ..ops.triangles import as_lower, clean
-from .common import as_columns, raise_if_failed
+from .common import fold, raise_if_failed
 
 __all__ = ["cholesky", "solve_spd"]
 
@@ -86,7 +86,8 @@ def solve_spd(
     a : array, shape (..., n, n)
         Matrices, of which the lower triangle is looked at.
     b : array, shape (n,) or (..., n, nrhs)
-        Right-hand sides; one dimension is one vector. On the host leading dimensions are broadcast.
+        Right-hand sides; one dimension is one vector. Leading dimensions are broadcast: one factorization
+        serves all the sides of a matrix.
     check : bool, optional
         As in `cholesky`.
     stream, backend : optional
@@ -111,7 +112,7 @@ def solve_spd(
     >>> linalg.solve_spd(np.array([[4.0, 2.0], [2.0, 5.0]]), np.array([8.0, 12.0]))
     array([1., 2.])
     """
-    matrices, sides = as_columns(a, b)
-    x, _, info = lapack.posv(matrices, sides, stream=stream, backend=backend)
+    system = fold(a, b)
+    x, _, info = lapack.posv(system.a, system.b, stream=stream, backend=backend)
     raise_if_failed(open_edge({"info": info}, stream, backend), info, check, FAILED)
-    return x.reshape(x.shape[:-1]) if len(b.shape) == 1 else x
+    return system.unfold(x)
