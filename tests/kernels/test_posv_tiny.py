@@ -20,13 +20,11 @@ from .cholesky import (
 )
 from .inputs import each_dtype
 from .launching import SEEDS
-from .test_potrf_tiny import each_order, each_triangle, each_way, spilling_batch
+from .test_potrf_tiny import each_corner, each_order, each_triangle, each_way, spilling_batch
 
 
-@each_way
-@each_triangle
+@each_corner
 @each_order
-@each_dtype
 def test_solutions_on_every_schedule(dtype: str, n: int, uplo: str, layout: str) -> None:
     batch = spilling_batch(n, dtype)
     a, b = random_batch(n, dtype, batch, uplo), random_sides(batch, n, 3, dtype)

@@ -11,6 +11,12 @@ from .launching import SEEDS
 
 KERNELS = {"cta": cta, "lpanel:panel=8": lpanel(8), "lpanel:panel=16": lpanel(16)}
 each_kernel = pytest.mark.parametrize("potrf", KERNELS.values(), ids=list(KERNELS))
+# Each kernel and each dtype.
+each_pair = pytest.mark.parametrize(
+    ("potrf", "dtype"),
+    [(cta, "float32"), (cta, "complex128"), (lpanel(8), "complex64"), (lpanel(16), "float64")],
+    ids=["cta-float32", "cta-complex128", "panel8-complex64", "panel16-float64"],
+)
 each_triangle = pytest.mark.parametrize("uplo", ["L", "U"])
 each_layout = pytest.mark.parametrize("layout", ["F-ld", "C-ld", "sliced"])
 
@@ -27,7 +33,7 @@ def test_factors_of_orders_at_the_edges(dtype: str, n: int, potrf: Potrf) -> Non
 @each_layout
 @each_triangle
 def test_triangles_in_every_layout(uplo: str, layout: str, potrf: Potrf) -> None:
-    a = random_batch(35, "complex64", 2, uplo)
+    a = random_batch(35, "complex64", 1, uplo)
     check_potrf(a, *potrf(a, layout, uplo), uplo)
 
 
@@ -52,14 +58,12 @@ def test_the_first_failure_counts(uplo: str, potrf: Potrf) -> None:
     cholesky.check_failures(potrf, 40, "complex64", "F-ld", uplo)
 
 
-@each_kernel
-@each_dtype
+@each_pair
 def test_nan_is_not_positive_and_stays_in_its_item(dtype: str, potrf: Potrf) -> None:
     cholesky.check_nan_pivot(potrf, 34, dtype)
 
 
-@each_kernel
-@each_dtype
+@each_pair
 def test_badly_scaled_matrices(dtype: str, potrf: Potrf) -> None:
     cholesky.check_scaling(potrf, 34, dtype)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Iterable
+from functools import cache
 from itertools import groupby
 from pathlib import Path
+from types import CodeType
 from typing import Any, NamedTuple
 
 from greenlet import getcurrent
@@ -14,6 +16,7 @@ from greenlet import getcurrent
 from ...errors import BatchlasError
 
 HOME = str(Path(__file__).parent)
+Line = tuple[CodeType, int]
 
 
 class EmulatorError(BatchlasError, RuntimeError):
@@ -49,12 +52,28 @@ class Site(NamedTuple):
         return f"{self.file}:{self.line} in {self.function}" + (f" [{text}]" if text else "")
 
 
-def site() -> Site:
-    """Find the innermost line that is not the emulator's own."""
+def line() -> Line:
+    """Find the innermost line that is not the emulator's own; `site_of` tells more of it, at leisure."""
     frame = sys._getframe(1)
-    while frame.f_code.co_filename.startswith(HOME) and frame.f_back is not None:
+    while _is_own(frame.f_code) and frame.f_back is not None:
         frame = frame.f_back
-    return Site(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+    return frame.f_code, frame.f_lineno
+
+
+@cache
+def _is_own(code: CodeType) -> bool:
+    return code.co_filename.startswith(HOME)
+
+
+def site_of(where: Line) -> Site:
+    """What a line is called."""
+    code, number = where
+    return Site(code.co_filename, number, code.co_name)
+
+
+def site() -> Site:
+    """The innermost line that is not the emulator's own."""
+    return site_of(line())
 
 
 def here() -> str:

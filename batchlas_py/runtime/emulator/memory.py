@@ -11,9 +11,10 @@ from typing import Any, Final, Literal
 import numpy as np
 from greenlet import getcurrent
 
-from .findings import OutOfBounds, RaceDetected, Site, UninitialisedRead, here, site
+from .findings import Line, OutOfBounds, RaceDetected, UninitialisedRead, here, line, site_of
 
 Kind = Literal["read", "write", "atomic"]
+Past = dict[Kind, dict[int, tuple[int, Line]]]  # by thread: when, and where
 CONFLICTS: Final[dict[Kind, tuple[Kind, ...]]] = {
     "read": ("write", "atomic"),
     "write": ("read", "write", "atomic"),
@@ -55,38 +56,44 @@ class Watch:
     init_check: bool
     clocks: np.ndarray | None
     written: set[int] = field(default_factory=set)
-    past: dict[int, dict[Kind, dict[int, tuple[int, Site]]]] = field(default_factory=dict)
+    past: dict[int, Past] = field(default_factory=dict)
 
     def touch(self, start: int, size: int, kind: Kind) -> None:
         """Record an access to ``size`` bytes at ``start``; raise if it is wrong."""
         for unit in range(start // self.unit, (start + size - 1) // self.unit + 1):
-            if self.init_check:
-                self._check_written(unit, kind)
+            if self.init_check and unit not in self.written:
+                self._write_first(unit, kind)
             if self.clocks is not None:
                 self._check_order(self.clocks, unit, kind)
 
     def _unit(self, unit: int) -> str:
         return f"{self.name}: element {unit} of {self.unit} bytes"
 
-    def _check_written(self, unit: int, kind: Kind) -> None:
-        if kind != "write" and unit not in self.written:
+    def _write_first(self, unit: int, kind: Kind) -> None:
+        if kind != "write":
             raise UninitialisedRead(f"{self._unit(unit)}: read and never written; {here()}")
         self.written.add(unit)
 
     def _check_order(self, clocks: np.ndarray, unit: int, kind: Kind) -> None:
         thread: Any = getcurrent()
         number = thread.number
-        past = self.past.setdefault(unit, {known: {} for known in CONFLICTS})
-        for earlier in CONFLICTS[kind]:
+        known, past = clocks[number], self.past.get(unit)
+        if past is None or kind == "write":
+            self._check_known(known, past or {}, unit, kind)
+            past = self.past[unit] = {"read": {}, "write": {}, "atomic": {}}
+        else:
+            self._check_known(known, past, unit, kind)
+        past[kind][number] = known.item(number), line()
+
+    def _check_known(self, known: np.ndarray, past: Past, unit: int, kind: Kind) -> None:
+        """Raise if the thread cannot know of an access that conflicts with its own."""
+        for earlier in CONFLICTS[kind] if past else ():
             for other, (when, where) in past[earlier].items():
-                if when > clocks[number, other]:
+                if when > known.item(other):
                     raise RaceDetected(
-                        f"{self._unit(unit)}: no barrier between {earlier} by thread {other}, {where}, "
-                        f"and {kind} by {here()}"
+                        f"{self._unit(unit)}: no barrier between {earlier} by thread {other}, "
+                        f"{site_of(where)}, and {kind} by {here()}"
                     )
-        if kind == "write":
-            past.update((known, {}) for known in CONFLICTS)
-        past[kind][number] = int(clocks[number, number]), site()
 
 
 class Memory:
@@ -106,13 +113,14 @@ class Memory:
         Byte of the watched allocation at which ``data`` begins.
     """
 
-    __slots__ = ("_data", "_start", "_watch", "name", "shape", "size")
+    __slots__ = ("_data", "_itemsize", "_linear", "_start", "_watch", "name", "shape", "size")
 
     def __init__(
         self, name: str, data: np.ndarray, shape: tuple[int, ...], watch: Watch | None = None, start: int = 0
     ) -> None:
         self.name, self.shape, self.size = name, shape, data.size
         self._data, self._watch, self._start = data, watch, start
+        self._itemsize, self._linear = data.itemsize, len(shape) == 1
 
     def __getitem__(self, index: Any) -> Any:
         """Read an element, or take a window of a slice."""
@@ -132,11 +140,10 @@ class Memory:
         return old
 
     def _place(self, index: Any, kind: Kind) -> int:
-        linear = len(self.shape) == 1 and not isinstance(index, tuple)
+        linear = self._linear and not isinstance(index, tuple)
         place = self._bounded(index, self.size, index) if linear else self._flat(index)
         if self._watch is not None:
-            size = self._data.itemsize
-            self._watch.touch(self._start + place * size, size, kind)
+            self._watch.touch(self._start + place * self._itemsize, self._itemsize, kind)
         return place
 
     def _flat(self, index: Any) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -122,8 +123,13 @@ def _leading_zeros(value: Any) -> np.uint32:
 
 def _complex(*parts: Any) -> Any:
     """Call ``complex`` as Numba types it, by its parts: two float32 give a complex64."""
-    dtype = np.result_type(np.complex64, *map(np.asarray, parts))
-    return dtype.type(complex(*parts))
+    return _complex_type(tuple(map(type, parts)))(complex(*parts))
+
+
+@cache
+def _complex_type(kinds: tuple[type, ...]) -> type[np.complexfloating]:
+    found: type[np.complexfloating] = np.result_type(np.complex64, *map(np.dtype, kinds)).type
+    return found
 
 
 _NAMES: Final[dict[Any, Any]] = {
